@@ -1,0 +1,58 @@
+"""What an agent is handed: decisions of many games, each as the seat that has to decide may know it."""
+
+from functools import cached_property
+
+import numpy as np
+
+from ..envs.game import Game
+
+
+class Decisions:
+    """n decisions of one game, in any number of seats; nobody sees more than the seat to move may know.
+
+    Arguments:
+        game: the game with its options.
+        states: the true records [n], running games; agents get at them through `redealt` alone.
+        mask: int8 [n, num_actions] if it is known already.
+        observation: float32 [n, observation_size] if it is known already.
+    """
+
+    def __init__(
+        self, game: Game, states: np.ndarray, mask: np.ndarray | None = None, observation: np.ndarray | None = None
+    ) -> None:
+        self.game = game
+        self.seats: np.ndarray = states["to_move"].astype(np.int64)
+        """The seat that decides, int64 [n]."""
+        self._states = states
+        self._mask = mask
+        self._observation = observation
+
+    def __len__(self) -> int:
+        return len(self._states)
+
+    @cached_property
+    def mask(self) -> np.ndarray:
+        """Return the legal actions, int8 [n, num_actions]."""
+        if self._mask is not None:
+            return self._mask
+        mask = np.empty((len(self), self.game.num_actions), np.int8)
+        self.game.kernels.write_masks(self._states, mask, 0, len(self))
+        return mask
+
+    @cached_property
+    def observation(self) -> np.ndarray:
+        """Return what the seats see, float32 [n, observation_size]."""
+        if self._observation is not None:
+            return self._observation
+        observation = np.empty((len(self), self.game.observation_size), np.float32)
+        self.game.kernels.write_observations(self._states, self.seats, observation, 0, len(self))
+        return observation
+
+    def redealt(self, stream: np.ndarray) -> np.ndarray:
+        """Return records [n] in which all that the seat to move cannot see, the future too, is dealt anew.
+
+        `stream` is the agent's own (uint32[4]) and moves on.
+        """
+        states = self._states.copy()
+        self.game.kernels.redeal(states, self.seats, stream)
+        return states

@@ -1,0 +1,29 @@
+"""The agent that takes the best action by the game's own one-decision heuristic (`greedy` in the game's folder)."""
+
+import numpy as np
+
+from ..envs.game import Game
+from .decisions import Decisions
+from .streams import agent_stream, refuse_argument
+
+
+class GreedyAgent:
+    """Chooses the action of the highest heuristic value, ties at random."""
+
+    def __init__(self, game: Game, name: str, seed: int) -> None:
+        self.name = name
+        self._choose = game.kernels.choose_greedy
+        self._values = np.empty(game.num_actions, np.float32)
+        self._stream = agent_stream(seed)
+
+    def act(self, decisions: Decisions) -> np.ndarray:
+        """Return one legal action for each decision, int64 [n]."""
+        actions = np.empty(len(decisions), np.int64)
+        self._choose(decisions.redealt(self._stream), self._stream, self._values, actions)
+        return actions
+
+
+def make(game: Game, text: str, argument: str, seed: int) -> GreedyAgent:
+    """Return the agent; see `registry.make_agent`."""
+    refuse_argument(text, argument)
+    return GreedyAgent(game, text, seed)

@@ -1,0 +1,67 @@
+"""An agent that plays a MaskablePPO model (sb3-contrib) from a file: "ppo:FILE"."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ..envs.game import Game
+from .decisions import Decisions
+
+
+class MaskablePPOAgent:
+    """Samples from a trained policy, or takes its most probable action; torch draws from its own generator.
+
+    `policy` is a MaskableActorCriticPolicy; it is only read.
+    """
+
+    def __init__(self, name: str, policy: Any, seed: int, deterministic: bool = False) -> None:
+        import torch
+
+        self.name = name
+        self.policy = policy
+        self._deterministic = deterministic
+        self._generator = torch.Generator().manual_seed(seed)
+
+    def act(self, decisions: Decisions) -> np.ndarray:
+        """Return one legal action for each decision, int64 [n]."""
+        import torch
+
+        with torch.no_grad():
+            observation = torch.as_tensor(decisions.observation, device=self.policy.device)
+            mask = torch.as_tensor(decisions.mask, dtype=torch.bool, device=self.policy.device)
+            logits = self.policy.get_distribution(observation).distribution.logits
+            logits = logits.masked_fill(~mask, -torch.inf)
+            if self._deterministic:
+                return logits.argmax(dim=1).cpu().numpy()
+            # the largest of logits + Gumbel noise is a sample of the softmax (Maddison et al. 2014)
+            uniform = torch.rand(logits.shape, generator=self._generator).clamp_min(1e-20)
+            gumbel = -torch.log(-torch.log(uniform).clamp_min(1e-20)).to(logits.device)
+            return (logits + gumbel).argmax(dim=1).cpu().numpy()
+
+
+def make(game: Game, text: str, argument: str, seed: int) -> MaskablePPOAgent:
+    """Return the agent of a model file; see `registry.make_agent`.
+
+    Raises ValueError if the file is missing, is no model, or was trained for other sizes.
+    """
+    path = Path(argument)
+    if not argument or not path.is_file():
+        raise ValueError(f"agent {text!r}: there is no file {argument!r}; write ppo:FILE")
+    try:
+        from sb3_contrib import MaskablePPO
+    except ImportError:
+        raise ValueError(f"agent {text!r} needs the extra 'train': pip install 'meeplezoo[train]'") from None
+    try:
+        model = MaskablePPO.load(path, device="cpu")
+    except (KeyError, ValueError, OSError) as error:
+        raise ValueError(f"agent {text!r}: {path} is no MaskablePPO model ({error})") from None
+    shapes = (model.observation_space.shape, getattr(model.action_space, "n", None))
+    if shapes != ((game.observation_size,), game.num_actions):
+        raise ValueError(
+            f"agent {text!r} was trained for observations {shapes[0]} and {shapes[1]} actions, but {game.name} "
+            f"with {game.options} has {(game.observation_size,)} and {game.num_actions}"
+        )
+    model.policy.set_training_mode(False)
+    # matches are played with the most probable action: stronger than sampling, and ties do not matter
+    return MaskablePPOAgent(text, model.policy, seed, deterministic=True)

@@ -1,0 +1,32 @@
+"""Agents by name: "random", "greedy", "ppo:FILE"."""
+
+from collections.abc import Callable
+
+from ..envs.engine.random_stream import checked_seed
+from ..envs.game import Game
+from . import greedy_agent, maskable_ppo_agent, random_agent
+from .protocol import Agent
+
+Factory = Callable[[Game, str, str, int], Agent]
+
+_FACTORIES: dict[str, tuple[Factory, str]] = {
+    "random": (random_agent.make, "every legal action equally likely"),
+    "greedy": (greedy_agent.make, "the game's own heuristic, one decision ahead"),
+    "ppo": (maskable_ppo_agent.make, "ppo:FILE, a MaskablePPO model trained by `meeplezoo train`"),
+}
+
+
+def agent_names() -> dict[str, str]:
+    """Return the names of all kinds of agents with what they do."""
+    return {name: meaning for name, (_, meaning) in _FACTORIES.items()}
+
+
+def make_agent(text: str, game: Game, seed: int | None = None) -> Agent:
+    """Return the agent that a text like "greedy" or "ppo:runs/azul/best.zip" names, with its own random stream.
+
+    Raises ValueError that lists the known names, or says what is wrong with the part behind the colon.
+    """
+    name, _, argument = text.partition(":")
+    if name not in _FACTORIES:
+        raise ValueError(f"there is no agent {name!r}; the agents are {', '.join(_FACTORIES)}")
+    return _FACTORIES[name][0](game, text, argument, checked_seed(seed))

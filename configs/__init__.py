@@ -1,0 +1,1 @@
+"""Training configs that ship with the package."""

@@ -1,0 +1,32 @@
+"""Azul: draft tiles from the factories, fill pattern lines, tile the wall."""
+
+from typing import Any
+
+from ..description import GameDescription
+from ..options import Choice, Number
+from .observation import fields
+from .state import DTYPE, NUM_TARGETS, SIZE, WALLS, num_factories
+
+
+def num_actions(options: dict[str, Any]) -> int:
+    """Return the number of actions: sources x colours x destinations, and five columns for the grey wall."""
+    columns = SIZE if options["wall"] == "grey" else 0
+    return (num_factories(options["num_players"]) + 1) * NUM_TARGETS + columns
+
+
+GAME = GameDescription(
+    name="azul",
+    title="Azul",
+    version=0,
+    package=__name__,
+    options=(
+        Number("num_players", 2, 4, 2, "players at the table"),
+        Choice("wall", WALLS, "coloured", "wall with printed colours, or grey with free choice of the column"),
+        Number("max_rounds", 1, 1000, 30, "the game is cut off after this round"),
+    ),
+    state_dtype=DTYPE,
+    num_actions=num_actions,
+    observation_fields=fields,
+    margin_scale=50.0,
+    summary="Draft tiles from the factories, fill pattern lines, tile the wall.",
+)

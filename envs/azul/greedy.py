@@ -1,0 +1,127 @@
+"""Azul's heuristic for one decision: the points that a move is expected to bring in this round's tiling.
+
+The value of taking n tiles of a colour to a line is, in points:
+
+- if the line becomes full: the points of its wall tile (A19) with the tiles that fuller lines above will have put
+  there by then, a share of the bonuses it brings nearer (A29), less the cost of what falls (A20);
+- if it does not: the same points, discounted by how much of the line will still be missing;
+- a small price for the marker beyond its floor space: it is worth the right to begin the next round.
+
+On the grey wall a line counts with its best open column.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from ..engine.compilation import kernel
+from ..engine.state import RUNNING
+from .state import (
+    CENTRE,
+    COLOURED,
+    FLOOR,
+    FLOOR_COST,
+    FLOOR_SPACES,
+    MARKER_IN_CENTRE,
+    NUM_COLOURS,
+    NUM_DESTINATIONS,
+    NUM_TARGETS,
+    SIZE,
+    TILING,
+)
+from .tiling import COLOUR_BONUS, COLUMN_BONUS, ROW_BONUS, open_columns, run_length, tile_points
+
+STARTING_BONUS = 0.5
+PARTIAL_LINE = 0.55
+SHORT_LINE = 0.1
+
+
+@kernel
+def action_values(state: Any, values: Any) -> None:
+    """Write the value of every action, in points, to float32[num_actions]; -inf where it is not legal."""
+    for action in range(len(values)):
+        values[action] = -np.inf
+    if state["over"] != RUNNING:
+        return
+    player = int(state["to_move"])
+    sources = 2 * int(state["option_num_players"]) + 2
+    if state["phase"] == TILING:
+        row = int(state["row"])
+        columns = open_columns(state, player, row)
+        for column in range(SIZE):
+            if columns >> column & 1:
+                colour = int(state["line_colour"][player, row]) - 1
+                values[sources * NUM_TARGETS + column] = wall_value(state, player, row, column, colour)
+        return
+    for colour in range(NUM_COLOURS):
+        for destination in range(NUM_DESTINATIONS):
+            target = colour * NUM_DESTINATIONS + destination
+            if np.int64(state["targets"][player]) >> target & 1:
+                worth = 0.0 if destination == FLOOR else line_worth(state, player, destination, colour)
+                for source in range(sources):
+                    tiles = int(state["sources"][source, colour])
+                    if tiles > 0:
+                        values[source * NUM_TARGETS + target] = move_value(
+                            state, player, source, destination, tiles, worth
+                        )
+
+
+@kernel
+def move_value(state: Any, player: int, source: int, destination: int, tiles: int, worth: float) -> float:
+    """Return the value of taking tiles to a destination; `worth` is that of the wall tile its line aims at."""
+    before = int(state["floor_count"][player])
+    after = before
+    value = 0.0
+    if source == CENTRE and state["marker"] == MARKER_IN_CENTRE:
+        after += 1
+        value += STARTING_BONUS
+    falling = tiles
+    if destination != FLOOR:
+        room = destination + 1 - int(state["line_count"][player, destination])
+        falling = max(0, tiles - room)
+        missing = max(0, room - tiles)
+        if missing == 0:
+            value += worth
+        else:
+            # what is begun now may still be completed; the less is missing, the likelier
+            value += PARTIAL_LINE * worth * (tiles / (destination + 1.0)) - SHORT_LINE * missing
+    after = min(FLOOR_SPACES, after + falling)
+    before = min(FLOOR_SPACES, before)
+    return value - (FLOOR_COST[after] - FLOOR_COST[before])
+
+
+@kernel
+def line_worth(state: Any, player: int, row: int, colour: int) -> float:
+    """Return the value of the wall tile that a line of a colour will bring; 0 if no column is open for it."""
+    if state["option_wall"] == COLOURED:
+        return wall_value(state, player, row, (row + colour) % SIZE, colour)
+    best = 0.0
+    for column in range(SIZE):
+        taken = state["column_colours"][player, column] >> colour & 1
+        if state["wall"][player, row, column] == 0 and taken == 0:
+            best = max(best, wall_value(state, player, row, column, colour))
+    return best
+
+
+@kernel
+def wall_value(state: Any, player: int, row: int, column: int, colour: int) -> float:
+    """Return the points of a tile on a wall cell, with the full lines above it already tiled, and bonus shares."""
+    down_cells = np.int64(state["column_cells"][player, column])
+    if state["option_wall"] == COLOURED:
+        for above in range(row):
+            held = int(state["line_colour"][player, above]) - 1
+            full = state["line_count"][player, above] == above + 1
+            if full and (held + above) % SIZE == column:
+                down_cells |= 1 << above
+    across_cells = np.int64(state["row_cells"][player, row])
+    across = run_length(across_cells | 1 << column, column)
+    down = run_length(down_cells | 1 << row, row)
+    in_row = 0
+    in_column = 0
+    of_colour = 0
+    for index in range(SIZE):
+        in_row += across_cells >> index & 1
+        in_column += down_cells >> index & 1
+        of_colour += state["row_colours"][player, index] >> colour & 1
+    shares = ROW_BONUS * in_row + COLUMN_BONUS * in_column + COLOUR_BONUS * of_colour
+    return tile_points(across, down) + shares / (SIZE * 2.0)

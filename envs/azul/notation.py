@@ -1,0 +1,120 @@
+"""Azul's moves and positions in the JSON notation."""
+
+from typing import Any
+
+import numpy as np
+
+from ..positions import check_object, list_names, refuse
+from .reading import ending_error, fill
+from .state import (
+    COLOURS,
+    FLOOR,
+    MARKER_IN_CENTRE,
+    NUM_DESTINATIONS,
+    NUM_TARGETS,
+    SIZE,
+    TILING,
+    num_factories,
+)
+
+__all__ = ["PHASES", "action", "ending_error", "fill", "move", "position"]
+
+PHASES = ("offer", "tiling")
+
+
+def move(options: dict[str, Any], action: int, state: np.void | None) -> dict[str, Any]:
+    """Return the move of an action; a column without the state has no row."""
+    source, target = divmod(action, NUM_TARGETS)
+    if source > num_factories(options["num_players"]):
+        if state is None:
+            return {"column": target}
+        return {"row": int(state["row"]), "column": target}
+    colour, destination = divmod(target, NUM_DESTINATIONS)
+    return {
+        "source": "centre" if source == 0 else source - 1,
+        "colour": COLOURS[colour],
+        "line": "floor" if destination == FLOOR else destination,
+    }
+
+
+def action(options: dict[str, Any], move: Any, state: np.void | None) -> int:
+    """Return the action of a move; ValueError that names the key if there is none.
+
+    A column may come without its row; a row that is not the one that waits in the state is refused.
+    """
+    if isinstance(move, dict) and "column" in move:
+        return _column_action(options, move, state)
+    check_object(move, "move", ["source", "colour", "line"])
+    factories = num_factories(options["num_players"])
+    source, line = move["source"], move["line"]
+    if source != "centre" and not _is_index(source, factories):
+        refuse("source", f"must be 'centre' or a factory from 0 to {factories - 1}, not {source!r}")
+    if move["colour"] not in COLOURS:
+        refuse("colour", f"must be one of {', '.join(COLOURS)}, not {move['colour']!r}")
+    if line != "floor" and not _is_index(line, SIZE):
+        refuse("line", f"must be 'floor' or a line from 0 to {SIZE - 1}, not {line!r}")
+    colour = COLOURS.index(move["colour"])
+    destination = FLOOR if line == "floor" else line
+    first = 0 if source == "centre" else (1 + source) * NUM_TARGETS
+    return first + colour * NUM_DESTINATIONS + destination
+
+
+def _column_action(options: dict[str, Any], move: dict[str, Any], state: np.void | None) -> int:
+    if options["wall"] != "grey":
+        refuse("column", "columns are chosen on the grey wall only")
+    check_object(move, "move", ["column"], optional=["row"])
+    if not _is_index(move["column"], SIZE):
+        refuse("column", f"must be from 0 to {SIZE - 1}, not {move['column']!r}")
+    row = move.get("row", 0)
+    if not _is_index(row, SIZE):
+        refuse("row", f"must be from 0 to {SIZE - 1}, not {row!r}")
+    if state is not None and "row" in move:
+        if state["phase"] != TILING:
+            refuse("row", "no row is being tiled now")
+        if row != state["row"]:
+            refuse("row", f"row {state['row']} is to be tiled now, not {row}")
+    return (num_factories(options["num_players"]) + 1) * NUM_TARGETS + int(move["column"])
+
+
+def _is_index(value: Any, size: int) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value < size
+
+
+def position(options: dict[str, Any], state: np.void) -> dict[str, Any]:
+    """Return the keys of a position that are Azul's own, with phase and to_move."""
+    factories = num_factories(options["num_players"])
+    marker = int(state["marker"])
+    described: dict[str, Any] = {
+        "phase": PHASES[int(state["phase"])],
+        "to_move": int(state["to_move"]),
+        "round": int(state["round"]),
+        "start": int(state["start"]),
+        "marker": "centre" if marker == MARKER_IN_CENTRE else marker,
+        "factories": [list_names(state["sources"][1 + factory], COLOURS) for factory in range(factories)],
+        "centre": list_names(state["sources"][0], COLOURS),
+        "bag": _counts(state["bag"]),
+        "lid": _counts(state["lid"]),
+        "players": [_board(state, player) for player in range(options["num_players"])],
+    }
+    if state["phase"] == TILING and not state["over"]:
+        described["row"] = int(state["row"])
+    return described
+
+
+def _counts(counts: np.ndarray) -> dict[str, int]:
+    return {colour: int(count) for colour, count in zip(COLOURS, counts, strict=True)}
+
+
+def _board(state: np.void, player: int) -> dict[str, Any]:
+    lines = [
+        {"colour": COLOURS[int(colour) - 1], "count": int(count)} if count else None
+        for colour, count in zip(state["line_colour"][player], state["line_count"][player], strict=True)
+    ]
+    wall = [[COLOURS[int(tile) - 1] if tile else None for tile in row] for row in state["wall"][player]]
+    return {
+        "score": int(state["score"][player]),
+        "lines": lines,
+        "wall": wall,
+        "floor": list_names(state["floor"][player], COLOURS),
+        "marker": bool(state["floor_marker"][player]),
+    }

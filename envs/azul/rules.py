@@ -1,0 +1,212 @@
+"""Azul's offer: set-up, dealing, legal moves and taking tiles, as kernels on one record (see state.py).
+
+Actions: 30 * source + 6 * colour + destination for the offer (source 0 is the centre, 1 + f factory f;
+destinations 0-4 are pattern lines, 5 the floor line), then five actions "column 0" .. "column 4" for the tiling of the
+grey wall, behind the last factory's. Numbers like A12 are those of the rules in docs/azul.md.
+"""
+
+from typing import Any
+
+from ..engine.bits import nth_bit, popcount
+from ..engine.compilation import kernel
+from ..engine.random_stream import draw
+from ..engine.state import RUNNING
+from .observation import observe
+from .state import (
+    CENTRE,
+    FLOOR,
+    FLOOR_SPACES,
+    MARKER_IN_CENTRE,
+    NUM_COLOURS,
+    NUM_DESTINATIONS,
+    NUM_TARGETS,
+    OFFER,
+    SIZE,
+    TILES_PER_COLOUR,
+    TILING,
+)
+from .tiling import is_open_column, open_columns, result, tile_from, tile_line_at
+from .targets import COLOUR_TARGETS, close_line, narrow_line
+
+__all__ = ["apply", "count_legal", "is_legal", "legal_mask", "nth_legal", "observe", "redeal", "result", "set_up"]
+
+
+@kernel
+def set_up(state: Any) -> None:
+    """Set up a game on a record that is zero but for options and random stream (A1-A4), and deal round 1."""
+    for colour in range(NUM_COLOURS):
+        state["bag"][colour] = TILES_PER_COLOUR
+    for player in range(state["option_num_players"]):
+        state["targets"][player] = (1 << NUM_TARGETS) - 1
+    state["round"] = 1
+    deal(state)
+
+
+@kernel
+def deal(state: Any) -> None:
+    """Fill the factories from the bag, and from the lid when the bag is empty (A5, A6); the marker to the centre."""
+    in_bag = 0
+    in_lid = 0
+    for colour in range(NUM_COLOURS):
+        in_bag += state["bag"][colour]
+        in_lid += state["lid"][colour]
+    tiles = min(4 * (2 * state["option_num_players"] + 1), in_bag + in_lid)
+    for tile in range(tiles):
+        if in_bag == 0:
+            for colour in range(NUM_COLOURS):
+                state["bag"][colour] = state["lid"][colour]
+                state["lid"][colour] = 0
+            in_bag = in_lid
+        left = draw(state["random"], in_bag)
+        in_bag -= 1
+        colour = 0
+        while left >= state["bag"][colour]:
+            left -= state["bag"][colour]
+            colour += 1
+        source = 1 + tile // 4
+        state["bag"][colour] -= 1
+        state["sources"][source, colour] += 1
+        state["present"][source] |= COLOUR_TARGETS << (NUM_DESTINATIONS * colour)
+    state["tiles_out"] = tiles
+    state["marker"] = MARKER_IN_CENTRE
+    state["phase"] = OFFER
+    state["to_move"] = state["start"]
+
+
+@kernel
+def count_legal(state: Any) -> int:
+    """Return the number of legal actions; 0 when the game is over."""
+    if state["over"] != RUNNING:
+        return 0
+    if state["phase"] == TILING:
+        return popcount(open_columns(state, state["to_move"], state["row"]))
+    admitted = state["targets"][state["to_move"]]
+    count = 0
+    for source in range(2 * state["option_num_players"] + 2):
+        count += popcount(state["present"][source] & admitted)
+    return count
+
+
+@kernel
+def nth_legal(state: Any, n: int) -> int:
+    """Return the n-th legal action, from 0, in the order of the actions; n has to be below `count_legal`."""
+    sources = 2 * state["option_num_players"] + 2
+    if state["phase"] == TILING:
+        return sources * NUM_TARGETS + nth_bit(open_columns(state, state["to_move"], state["row"]), n)
+    admitted = state["targets"][state["to_move"]]
+    for source in range(sources):
+        here = state["present"][source] & admitted
+        count = popcount(here)
+        if n < count:
+            return source * NUM_TARGETS + nth_bit(here, n)
+        n -= count
+    return -1
+
+
+@kernel
+def is_legal(state: Any, action: int) -> bool:
+    """Tell whether an action, any integer, is legal now."""
+    if action < 0 or state["over"] != RUNNING:
+        return False
+    sources = 2 * state["option_num_players"] + 2
+    source = action // NUM_TARGETS
+    target = action - source * NUM_TARGETS
+    if state["phase"] == TILING:
+        return source == sources and target < SIZE and is_open_column(state, target)
+    if source >= sources:
+        return False
+    return (state["present"][source] & state["targets"][state["to_move"]]) >> target & 1 != 0
+
+
+@kernel
+def legal_mask(state: Any, mask: Any) -> None:
+    """Write 1 for legal and 0 for other actions to int8[num_actions]; all 0 when the game is over."""
+    sources = 2 * state["option_num_players"] + 2
+    admitted = 0
+    if state["over"] == RUNNING and state["phase"] == OFFER:
+        admitted = int(state["targets"][state["to_move"]])
+    for source in range(sources):
+        here = int(state["present"][source]) & admitted
+        first = source * NUM_TARGETS
+        for target in range(NUM_TARGETS):
+            mask[first + target] = here >> target & 1
+    if len(mask) > sources * NUM_TARGETS:
+        columns = 0
+        if state["over"] == RUNNING and state["phase"] == TILING:
+            columns = open_columns(state, state["to_move"], state["row"])
+        for column in range(SIZE):
+            mask[sources * NUM_TARGETS + column] = columns >> column & 1
+
+
+@kernel
+def apply(state: Any, action: int) -> None:
+    """Play a legal action and all that follows without a decision, up to the next decision or the end."""
+    if state["phase"] == TILING:
+        player = int(state["to_move"])
+        row = int(state["row"])
+        tile_line_at(state, player, row, action - NUM_TARGETS * (2 * state["option_num_players"] + 2))
+        _finish_tiling(state, player, row + 1)
+        return
+    source = action // NUM_TARGETS
+    target = action - source * NUM_TARGETS
+    colour = target // NUM_DESTINATIONS
+    destination = target - colour * NUM_DESTINATIONS
+    player = int(state["to_move"])
+    tiles = _take(state, player, source, colour)
+    _put(state, player, colour, destination, tiles)
+    state["tiles_out"] -= tiles
+    if state["tiles_out"] == 0:
+        _finish_tiling(state, int(state["start"]), 0)
+    else:
+        state["to_move"] = 0 if player + 1 == state["option_num_players"] else player + 1
+
+
+@kernel
+def _finish_tiling(state: Any, player: int, row: int) -> None:
+    if tile_from(state, player, row):
+        deal(state)
+
+
+@kernel
+def _take(state: Any, player: int, source: int, colour: int) -> int:
+    """Take all tiles of a colour from a source, with what follows for the centre and the marker (A9-A11)."""
+    tiles = int(state["sources"][source, colour])
+    state["sources"][source, colour] = 0
+    if source == CENTRE:
+        state["present"][CENTRE] &= ~(COLOUR_TARGETS << (NUM_DESTINATIONS * colour))
+        if state["marker"] == MARKER_IN_CENTRE:
+            state["marker"] = player
+            if state["floor_count"][player] < FLOOR_SPACES:
+                state["floor_count"][player] += 1
+                state["floor_marker"][player] = 1
+        return tiles
+    for other in range(NUM_COLOURS):
+        state["sources"][CENTRE, other] += state["sources"][source, other]
+        state["sources"][source, other] = 0
+    state["present"][CENTRE] |= state["present"][source] & ~(COLOUR_TARGETS << (NUM_DESTINATIONS * colour))
+    state["present"][source] = 0
+    return tiles
+
+
+@kernel
+def _put(state: Any, player: int, colour: int, destination: int, tiles: int) -> None:
+    """Put tiles on a line, what does not fit on the floor, and what does not fit there into the lid (A13, A14)."""
+    if destination != FLOOR:
+        count = int(state["line_count"][player, destination])
+        fitting = min(tiles, destination + 1 - count)
+        state["line_count"][player, destination] = count + fitting
+        tiles -= fitting
+        if count + fitting == destination + 1:
+            close_line(state, player, destination)
+        elif count == 0:
+            narrow_line(state, player, destination, colour)
+        state["line_colour"][player, destination] = 1 + colour
+    falling = min(tiles, FLOOR_SPACES - int(state["floor_count"][player]))
+    state["floor_count"][player] += falling
+    state["floor"][player, colour] += falling
+    state["lid"][colour] += tiles - falling
+
+
+@kernel
+def redeal(state: Any, seat: int) -> None:
+    """Deal anew what a seat cannot see: in Azul the order of the bag alone, which the random stream decides."""

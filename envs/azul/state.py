@@ -1,0 +1,87 @@
+"""Azul's record, for any number of players; unused factories and players stay zero.
+
+Colours: 0 blue, 1 yellow, 2 red, 3 black, 4 white. Sources: 0 the centre, 1 + f factory f.
+A *set of targets* is 30 bits, bit 6 * colour + destination; destinations 0-4 are the pattern lines, 5 the floor.
+
+| field | dtype | meaning |
+|---|---|---|
+| `phase` | uint8 | 0 offer, 1 tiling (a column is to be chosen, grey wall only) |
+| `row` | uint8 | tiling: the row of the full line that waits for a column |
+| `round` | int16 | the round, from 1 |
+| `start` | uint8 | the player who began this round |
+| `marker` | int8 | -1 in the centre, else the player who took it this round |
+| `tiles_out` | uint8 | tiles in the factories and the centre together |
+| `sources` | uint8[10, 5] | tiles of each colour at each source |
+| `bag`, `lid` | uint8[5] | tiles of each colour |
+| `score` | int16[4] | per player |
+| `line_colour` | uint8[4, 5] | per player and line: 0 empty, else 1 + colour |
+| `line_count` | uint8[4, 5] | tiles on the line |
+| `wall` | uint8[4, 5, 5] | per player, row, column: 0 empty, else 1 + colour |
+| `floor` | uint8[4, 5] | tiles of each colour on the floor line |
+| `floor_count` | uint8[4] | pieces on the floor line, the marker included |
+| `floor_marker` | uint8[4] | 1 if the marker fills a space of this floor line |
+| `present` | uint32[10] | derived: all targets (30 bits) of the colours that lie at the source |
+| `targets` | uint32[4] | derived: the targets that the player's lines, wall and floor admit (A12) |
+| `row_colours` | uint8[4, 5] | derived: the set of colours of each wall row |
+| `column_colours` | uint8[4, 5] | derived: the set of colours of each wall column |
+| `row_cells` | uint8[4, 5] | derived: the set of filled columns of each wall row |
+| `column_cells` | uint8[4, 5] | derived: the set of filled rows of each wall column |
+
+The derived fields are kept up to date where the others change, so that the legal moves of a source are one
+bitwise and.
+"""
+
+from ..engine.state import Field, record_dtype
+
+COLOURS = ("blue", "yellow", "red", "black", "white")
+NUM_COLOURS = 5
+TILES_PER_COLOUR = 20
+SIZE = 5
+FLOOR_SPACES = 7
+FLOOR_COST = (0, 1, 2, 4, 6, 8, 11, 14)
+MAX_FACTORIES = 9
+MAX_SOURCES = MAX_FACTORIES + 1
+
+OFFER, TILING = 0, 1
+CENTRE = 0
+MARKER_IN_CENTRE = -1
+
+FLOOR = 5
+NUM_DESTINATIONS = 6
+NUM_TARGETS = NUM_COLOURS * NUM_DESTINATIONS
+
+FIELDS: tuple[Field, ...] = (
+    ("phase", "u1"),
+    ("row", "u1"),
+    ("round", "<i2"),
+    ("start", "u1"),
+    ("marker", "i1"),
+    ("tiles_out", "u1"),
+    ("sources", "u1", (MAX_SOURCES, NUM_COLOURS)),
+    ("bag", "u1", (NUM_COLOURS,)),
+    ("lid", "u1", (NUM_COLOURS,)),
+    ("score", "<i2", (4,)),
+    ("line_colour", "u1", (4, SIZE)),
+    ("line_count", "u1", (4, SIZE)),
+    ("wall", "u1", (4, SIZE, SIZE)),
+    ("floor", "u1", (4, NUM_COLOURS)),
+    ("floor_count", "u1", (4,)),
+    ("floor_marker", "u1", (4,)),
+    ("present", "<u4", (MAX_SOURCES,)),
+    ("targets", "<u4", (4,)),
+    ("row_colours", "u1", (4, SIZE)),
+    ("column_colours", "u1", (4, SIZE)),
+    ("row_cells", "u1", (4, SIZE)),
+    ("column_cells", "u1", (4, SIZE)),
+)
+
+OPTION_NAMES = ("num_players", "wall", "max_rounds")
+WALLS = ("coloured", "grey")
+COLOURED, GREY = 0, 1
+
+DTYPE = record_dtype(OPTION_NAMES, FIELDS)
+
+
+def num_factories(num_players: int) -> int:
+    """Return 5, 7 or 9 factories for 2, 3 or 4 players (A2)."""
+    return 2 * num_players + 1

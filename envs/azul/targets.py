@@ -1,0 +1,71 @@
+"""The set of targets of a player: which colours his pattern lines and his floor admit (A12).
+
+Bit 6 * colour + destination; destinations 0-4 are lines, 5 the floor, which always admits everything.
+"""
+
+from typing import Any
+
+from ..engine.compilation import kernel
+from .state import NUM_COLOURS, NUM_DESTINATIONS, SIZE
+
+COLOUR_TARGETS = (1 << NUM_DESTINATIONS) - 1
+LINE_0 = sum(1 << (NUM_DESTINATIONS * colour) for colour in range(NUM_COLOURS))
+
+
+@kernel
+def close_line(state: Any, player: int, line: int) -> None:
+    """A line became full: it admits no colour."""
+    state["targets"][player] &= ~(LINE_0 << line)
+
+
+@kernel
+def narrow_line(state: Any, player: int, line: int, colour: int) -> None:
+    """A line holds its first tiles, with room left: it admits their colour alone."""
+    state["targets"][player] &= ~(LINE_0 << line) | 1 << (NUM_DESTINATIONS * colour + line)
+
+
+@kernel
+def open_line(state: Any, player: int, line: int) -> None:
+    """A line became empty: it admits the colours that its wall row does not hold yet."""
+    targets = int(state["targets"][player]) & ~(LINE_0 << line)
+    for colour in range(NUM_COLOURS):
+        if state["row_colours"][player, line] >> colour & 1 == 0:
+            targets |= 1 << (NUM_DESTINATIONS * colour + line)
+    state["targets"][player] = targets
+
+
+@kernel
+def fill_derived(state: Any) -> None:
+    """Compute every derived field of a record from the others (see state.py)."""
+    for source in range(len(state["present"])):
+        state["present"][source] = 0
+        for colour in range(NUM_COLOURS):
+            if state["sources"][source, colour] > 0:
+                state["present"][source] |= COLOUR_TARGETS << (NUM_DESTINATIONS * colour)
+    for player in range(state["option_num_players"]):
+        for index in range(SIZE):
+            state["row_colours"][player, index] = 0
+            state["column_colours"][player, index] = 0
+            state["row_cells"][player, index] = 0
+            state["column_cells"][player, index] = 0
+        for row in range(SIZE):
+            for column in range(SIZE):
+                if state["wall"][player, row, column] > 0:
+                    note_wall_tile(state, player, row, column, int(state["wall"][player, row, column]) - 1)
+        state["targets"][player] = (1 << (NUM_DESTINATIONS * NUM_COLOURS)) - 1
+        for line in range(SIZE):
+            count = int(state["line_count"][player, line])
+            open_line(state, player, line)
+            if count == line + 1:
+                close_line(state, player, line)
+            elif count > 0:
+                narrow_line(state, player, line, int(state["line_colour"][player, line]) - 1)
+
+
+@kernel
+def note_wall_tile(state: Any, player: int, row: int, column: int, colour: int) -> None:
+    """Enter a tile that was put on the wall into the derived sets of rows and columns."""
+    state["row_colours"][player, row] |= 1 << colour
+    state["column_colours"][player, column] |= 1 << colour
+    state["row_cells"][player, row] |= 1 << column
+    state["column_cells"][player, column] |= 1 << row

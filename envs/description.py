@@ -1,0 +1,43 @@
+"""What generic code sees of a game: one frozen description, made in the game's own folder.
+
+A game's folder holds modules with these functions; kernels work on one record and never raise or allocate.
+
+| module | functions |
+|---|---|
+| `rules` | kernels `set_up(state)`, `count_legal(state)`, `nth_legal(state, n)`, `is_legal(state, action)`, `legal_mask(state, mask)`, `apply(state, action)`, `observe(state, seat, observation)`, `result(state, scores, places)`, `redeal(state, seat)` |
+| `greedy` | kernel `action_values(state, values)`: float32 [num_actions], -inf where not legal |
+| `notation` | `move(options, action, state)`, `action(options, move, state)`, `position(options, state)`, `fill(options, position, state)` |
+| `drawing` | `svg(position, last_move, seat)` |
+| `text` | `text(position, last_move, seat, colour)` |
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib import import_module
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+from .observation_field import ObservationField
+from .options import Option
+
+
+@dataclass(frozen=True)
+class GameDescription:
+    """One game: names, options, sizes and layout; its code is imported from `package` when it is needed."""
+
+    name: str
+    title: str
+    version: int
+    package: str
+    options: tuple[Option, ...]
+    state_dtype: np.dtype
+    num_actions: Callable[[dict[str, Any]], int]
+    observation_fields: Callable[[dict[str, Any]], tuple[ObservationField, ...]]
+    margin_scale: float
+    summary: str
+
+    def module(self, name: str) -> ModuleType:
+        """Return one of the game's modules: rules, greedy, notation, drawing or text."""
+        return import_module(f"{self.package}.{name}")

@@ -1,0 +1,1 @@
+"""The compiled engine: kernels over structured arrays, generic over games."""

@@ -1,0 +1,216 @@
+"""Kernels over a batch of games, bound to one game's rules: `load_bound` runs this file once per game.
+
+`rules` and `greedy` are the game's modules. Arrays have the batch axis first:
+
+| array | dtype, shape | meaning |
+|---|---|---|
+| `states` | record [n] | the games |
+| `actions` | int64 [n] | one action per game |
+| `outcomes` | OUTCOME_DTYPE [n] | what the last step brought |
+| `finals` | record [n] | the last finished game of each place |
+| `blank` | record [1] | zero but for the options: what every game begins with |
+| `mask` | int8 [n, num_actions] or [0, ...] to leave it out | 1 legal, 0 not |
+| `observation` | float32 [n, size] or [0, ...] to leave it out | seen from the seat to move |
+"""
+
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+from .compilation import kernel
+from .random_stream import draw, draw_seed, next_word, seed_stream
+from .rewards import write_rewards
+from .state import CUT_OFF, RUNNING
+
+rules: ModuleType
+greedy: ModuleType
+
+GAME_STREAM, CHOICE_STREAM = 0, 1
+
+
+@kernel
+def begin(states: Any, blank: Any, seeds: Any, start: int, stop: int) -> None:
+    """Set up the games start .. stop - 1 anew from their seeds (uint64 [n])."""
+    for index in range(start, stop):
+        states[index] = blank[0]
+        _begin_one(states[index], seeds[index])
+
+
+@kernel
+def _begin_one(state: Any, seed: Any) -> None:
+    state["seed"] = seed
+    seed_stream(state["random"], seed, GAME_STREAM)
+    rules.set_up(state)
+
+
+@kernel
+def seed_streams(streams: Any, seeds: Any, purpose: int) -> None:
+    """Start one stream per seed: streams uint32 [n, 4], seeds uint64 [n]."""
+    for index in range(len(seeds)):
+        seed_stream(streams[index], seeds[index], purpose)
+
+
+@kernel
+def first_illegal(states: Any, actions: Any, start: int, stop: int) -> int:
+    """Return the index of the first running game whose action is not legal, or -1."""
+    for index in range(start, stop):
+        if states[index]["over"] == RUNNING and not rules.is_legal(states[index], actions[index]):
+            return index
+    return -1
+
+
+@kernel
+def step(
+    states: Any,
+    actions: Any,
+    outcomes: Any,
+    finals: Any,
+    blank: Any,
+    mask: Any,
+    observation: Any,
+    settings: Any,
+    start: int,
+    stop: int,
+) -> int:
+    """Play one action in each of the games start .. stop - 1.
+
+    `settings` is a record of SETTINGS_DTYPE in an array of length 1. With `check` the first illegal action's
+    index is returned and nothing has changed; otherwise -1. Games that are over stay as they are.
+    """
+    if settings[0]["check"]:
+        for index in range(start, stop):
+            if states[index]["over"] == RUNNING and not rules.is_legal(states[index], actions[index]):
+                return index
+    for index in range(start, stop):
+        _step_one(states, index, actions[index], outcomes, finals, blank, settings)
+        if len(mask) > 0:
+            rules.legal_mask(states[index], mask[index])
+        if len(observation) > 0:
+            rules.observe(states[index], int(states[index]["to_move"]), observation[index])
+    return -1
+
+
+@kernel
+def _step_one(
+    states: Any, index: int, action: int, outcomes: Any, finals: Any, blank: Any, settings: Any
+) -> None:
+    state = states[index]
+    outcome = outcomes[index]
+    if outcome["done"]:
+        outcome["done"] = False
+        outcome["truncated"] = False
+        for player in range(len(outcome["rewards"])):
+            outcome["rewards"][player] = 0.0
+    if state["over"] != RUNNING:
+        return
+    rules.apply(state, action)
+    state["ply"] += 1
+    if state["over"] == RUNNING:
+        return
+    outcome["done"] = True
+    outcome["truncated"] = state["over"] == CUT_OFF
+    rules.result(state, outcome["scores"], outcome["places"])
+    write_rewards(
+        outcome["scores"],
+        outcome["places"],
+        int(state["option_num_players"]),
+        settings[0]["rewards"],
+        settings[0]["margin_scale"],
+        outcome["rewards"],
+    )
+    finals[index] = state
+    if settings[0]["auto_reset"]:
+        seed = draw_seed(state["random"])
+        states[index] = blank[0]
+        _begin_one(states[index], seed)
+
+
+@kernel
+def apply_one(states: Any, action: int) -> None:
+    """Play one legal action in the only game of a batch, and nothing else."""
+    rules.apply(states[0], action)
+    states[0]["ply"] += 1
+
+
+@kernel
+def write_masks(states: Any, mask: Any, start: int, stop: int) -> None:
+    """Write the legal actions of the games start .. stop - 1."""
+    for index in range(start, stop):
+        rules.legal_mask(states[index], mask[index])
+
+
+@kernel
+def write_observations(states: Any, seats: Any, observation: Any, start: int, stop: int) -> None:
+    """Write what a seat of each game sees: seats int64 [n]."""
+    for index in range(start, stop):
+        rules.observe(states[index], seats[index], observation[index])
+
+
+@kernel
+def choose_random(states: Any, streams: Any, actions: Any, start: int, stop: int) -> None:
+    """Choose a legal action of each game, all equally likely, from its own stream; -1 in a finished game."""
+    for index in range(start, stop):
+        actions[index] = _random_action(states[index], streams[index])
+
+
+@kernel
+def _random_action(state: Any, stream: Any) -> int:
+    count = rules.count_legal(state)
+    if count == 0:
+        return -1
+    return rules.nth_legal(state, draw(stream, count))
+
+
+@kernel
+def play_out(states: Any, streams: Any, max_plies: int, start: int, stop: int) -> int:
+    """Play games to their end by random legal actions, at most `max_plies` each; return the decisions made."""
+    decisions = 0
+    for index in range(start, stop):
+        state = states[index]
+        plies = 0
+        while plies < max_plies and state["over"] == RUNNING:
+            rules.apply(state, _random_action(state, streams[index]))
+            state["ply"] += 1
+            plies += 1
+        decisions += plies
+    return decisions
+
+
+@kernel
+def write_results(states: Any, scores: Any, places: Any) -> None:
+    """Write scores and places, int32 [n, players], of games as they stand."""
+    for index in range(len(states)):
+        rules.result(states[index], scores[index], places[index])
+
+
+@kernel
+def redeal(states: Any, seats: Any, stream: Any) -> None:
+    """Deal anew, in place, whatever a seat of each game cannot see, its future included, from one stream."""
+    for index in range(len(states)):
+        for word in range(4):
+            states[index]["random"][word] = np.uint32(next_word(stream))
+        rules.redeal(states[index], seats[index])
+
+
+@kernel
+def choose_greedy(states: Any, stream: Any, values: Any, actions: Any) -> None:
+    """Choose the action of the highest value, ties at random; `values` float32 [num_actions] is scratch."""
+    for index in range(len(states)):
+        if states[index]["over"] != RUNNING:
+            actions[index] = -1
+            continue
+        greedy.action_values(states[index], values)
+        best = -1
+        equal = 0
+        for action in range(len(values)):
+            if not np.isfinite(values[action]):
+                continue
+            if best < 0 or values[action] > values[best]:
+                best = action
+                equal = 1
+            elif values[action] == values[best]:
+                equal += 1
+                if draw(stream, equal) == 0:
+                    best = action
+        actions[index] = best

@@ -1,0 +1,22 @@
+"""Kernels on action masks, the same for every game."""
+
+from typing import Any
+
+from .compilation import kernel
+from .random_stream import draw
+
+
+@kernel
+def choose_masked(mask: Any, stream: Any, actions: Any) -> None:
+    """Choose for each row of a mask (int8 [n, num_actions]) one of its actions, all equally likely; -1 if it has none."""
+    for index in range(len(mask)):
+        count = 0
+        for action in range(mask.shape[1]):
+            count += mask[index, action]
+        chosen = -1
+        if count > 0:
+            left = draw(stream, count)
+            while left >= 0:
+                chosen += 1
+                left -= mask[index, chosen]
+        actions[index] = chosen

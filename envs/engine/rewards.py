@@ -1,0 +1,72 @@
+"""Rewards at the end of a game, from the scores and places of its players.
+
+| name | reward of a player |
+|---|---|
+| `outcome` | winner +1, others -1 / (n - 1); winners who share split it so that the sum is 0 |
+| `margin` | (own score - best other score) / the game's margin scale |
+| `rank` | from +1 (first) to -1 (last) in equal steps; tied players share the mean of their places |
+"""
+
+from typing import Any
+
+import numpy as np
+
+from .compilation import kernel
+from .state import MAX_PLAYERS
+
+REWARDS = ("outcome", "margin", "rank")
+OUTCOME, MARGIN, RANK = 0, 1, 2
+
+OUTCOME_DTYPE = np.dtype(
+    [
+        ("rewards", "<f4", (MAX_PLAYERS,)),
+        ("scores", "<i4", (MAX_PLAYERS,)),
+        ("places", "<i4", (MAX_PLAYERS,)),
+        ("done", "?"),
+        ("truncated", "?"),
+    ],
+    align=True,
+)
+"""What a step brought: rewards per player, and in the step that ends a game its scores, places and ending."""
+
+SETTINGS_DTYPE = np.dtype(
+    [("check", "?"), ("auto_reset", "?"), ("rewards", "u1"), ("margin_scale", "<f4")], align=True
+)
+"""How a batch steps: test actions first, begin anew after the end, index into REWARDS, scale of `margin`."""
+
+
+@kernel
+def write_rewards(
+    scores: Any, places: Any, num_players: int, kind: int, margin_scale: float, rewards: Any
+) -> None:
+    """Write each player's reward (float32) of a finished game, from scores and places (int32)."""
+    for player in range(num_players):
+        if kind == OUTCOME:
+            rewards[player] = _outcome(places, num_players, player)
+        elif kind == MARGIN:
+            best_other = -(2**31)
+            for other in range(num_players):
+                if other != player:
+                    best_other = max(best_other, int(scores[other]))
+            rewards[player] = (int(scores[player]) - best_other) / margin_scale
+        else:
+            rewards[player] = _rank(places, num_players, player)
+
+
+@kernel
+def _outcome(places: Any, num_players: int, player: int) -> float:
+    if places[player] > 0:
+        return -1.0 / (num_players - 1)
+    winners = 0
+    for other in range(num_players):
+        winners += places[other] == 0
+    return (1.0 - (winners - 1.0) / (num_players - 1.0)) / winners
+
+
+@kernel
+def _rank(places: Any, num_players: int, player: int) -> float:
+    sharing = 0
+    for other in range(num_players):
+        sharing += places[other] == places[player]
+    mean_place = places[player] + (sharing - 1) / 2
+    return 1.0 - 2.0 * mean_place / (num_players - 1)

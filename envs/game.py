@@ -1,0 +1,204 @@
+"""A game with its options: single games as records, in moves and positions of the JSON notation."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+from . import options as options_of_games
+from .description import GameDescription
+from .engine import compilation
+from .engine.random_stream import checked_seed
+from .engine.state import CUT_OFF, RUNNING
+from .observation_field import ObservationField
+from .registry import describe
+
+Move = dict[str, Any]
+Position = dict[str, Any]
+
+
+class IllegalMove(ValueError):
+    """A move or action that the rules do not allow now."""
+
+
+@dataclass(frozen=True)
+class Game:
+    """One game with every option set; made by `make_game`, equal and pickled by name and options."""
+
+    description: GameDescription
+    options: dict[str, Any]
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _make_again, (self.name, self.options)
+
+    @property
+    def name(self) -> str:
+        """Return the name of the game."""
+        return self.description.name
+
+    @property
+    def num_players(self) -> int:
+        """Return the number of players."""
+        players: int = self.options["num_players"]
+        return players
+
+    @cached_property
+    def num_actions(self) -> int:
+        """Return the number of actions, legal or not."""
+        return self.description.num_actions(self.options)
+
+    @cached_property
+    def observation_fields(self) -> tuple[ObservationField, ...]:
+        """Return the parts of the observation in order."""
+        return self.description.observation_fields(self.options)
+
+    @cached_property
+    def observation_size(self) -> int:
+        """Return the number of float32 of an observation."""
+        return sum(field.size for field in self.observation_fields)
+
+    def observation_ranges(self) -> Iterator[tuple[int, int, ObservationField]]:
+        """Yield (first, stop, field) for every part of the observation."""
+        first = 0
+        for field in self.observation_fields:
+            yield first, first + field.size, field
+            first += field.size
+
+    @cached_property
+    def kernels(self) -> ModuleType:
+        """Return the batch kernels bound to this game's rules."""
+        return bound_kernels(self.description)
+
+    @cached_property
+    def blank(self) -> np.ndarray:
+        """Return one record [1] that is zero but for the options."""
+        record = np.zeros(1, self.description.state_dtype)
+        for option in self.description.options:
+            record[f"option_{option.name}"] = option.encode(self.options[option.name])
+        return record
+
+    def new(self, seed: int | None = None) -> np.void:
+        """Return one game, set up and dealt, as a numpy record; the same seed gives the same game."""
+        states = self.blank.copy()
+        seeds = np.array([checked_seed(seed)], np.uint64)
+        self.kernels.begin(states, self.blank, seeds, 0, 1)
+        return states[0]
+
+    def is_over(self, state: np.void) -> bool:
+        """Tell whether the game has ended."""
+        return bool(state["over"] != RUNNING)
+
+    def mask(self, state: np.void) -> np.ndarray:
+        """Return the legal actions, int8 [num_actions]; all 0 when the game is over."""
+        mask = np.zeros((1, self.num_actions), np.int8)
+        self.kernels.write_masks(as_batch(state), mask, 0, 1)
+        return mask[0]
+
+    def observe(self, state: np.void, seat: int) -> np.ndarray:
+        """Return what a seat sees, float32 [observation_size]."""
+        observation = np.zeros((1, self.observation_size), np.float32)
+        self.kernels.write_observations(as_batch(state), np.array([seat]), observation, 0, 1)
+        return observation[0]
+
+    def move(self, action: int, state: np.void | None = None) -> Move:
+        """Return the move that an action means; what depends on the state is left out without one.
+
+        Raises ValueError if the action is no integer from 0 to num_actions - 1.
+        """
+        if not 0 <= action < self.num_actions:
+            raise ValueError(f"{self.name} has the actions 0 to {self.num_actions - 1}, not {action!r}")
+        move: Move = self.description.module("notation").move(self.options, int(action), state)
+        return move
+
+    def action(self, move: Move, state: np.void | None = None) -> int:
+        """Return the action of a move; ValueError that names what is wrong if there is none."""
+        action: int = self.description.module("notation").action(self.options, move, state)
+        return action
+
+    def legal_moves(self, state: np.void) -> list[Move]:
+        """Return all legal moves in the order of their actions."""
+        return [self.move(int(action), state) for action in np.flatnonzero(self.mask(state))]
+
+    def play(self, state: np.void, move: Move) -> None:
+        """Play a move in place; IllegalMove, and nothing changed, if it is not legal."""
+        try:
+            action = self.action(move, state)
+        except ValueError as error:
+            raise IllegalMove(str(error)) from None
+        self.play_action(state, action)
+
+    def play_action(self, state: np.void, action: int) -> None:
+        """Play an action in place; IllegalMove, and nothing changed, if it is not legal."""
+        batch = as_batch(state)
+        if self.is_over(state):
+            raise IllegalMove(f"{self.name}: the game is over")
+        if self.kernels.first_illegal(batch, np.array([action]), 0, 1) >= 0:
+            raise IllegalMove(illegal_action_message(self, state, action))
+        self.kernels.apply_one(batch, action)
+
+    def result(self, state: np.void) -> dict[str, Any]:
+        """Return scores, winners and truncated as they stand, as in a position's `result`."""
+        scores = np.zeros((1, self.num_players), np.int32)
+        places = np.zeros_like(scores)
+        self.kernels.write_results(as_batch(state), scores, places)
+        return {
+            "scores": scores[0].tolist(),
+            "winners": np.flatnonzero(places[0] == 0).tolist(),
+            "truncated": bool(state["over"] == CUT_OFF),
+        }
+
+    def position(self, state: np.void) -> Position:
+        """Return the whole position, hidden parts too, in the JSON notation."""
+        position: Position = self.description.module("notation").position(self.options, state)
+        if self.is_over(state):
+            position.pop("to_move", None)
+            position["phase"] = "over"
+            position["result"] = self.result(state)
+        return {"game": self.name, "options": dict(self.options), **position}
+
+    def from_position(self, position: Position, seed: int | None = None) -> np.void:
+        """Return the game of a position; its chance from here on is that of the seed.
+
+        Raises ValueError that names the key and the reason if the position cannot be.
+        """
+        from .positions import read_position
+
+        return read_position(self, position, checked_seed(seed))
+
+
+def make_game(name: str, **options: Any) -> Game:
+    """Return a game with its options; ValueError that lists the valid ones for an unknown name or value."""
+    description = describe(name)
+    return Game(description, options_of_games.complete(name, description.options, options))
+
+
+def _make_again(name: str, options: dict[str, Any]) -> Game:
+    return make_game(name, **options)
+
+
+_bound: dict[str, ModuleType] = {}
+
+
+def bound_kernels(description: GameDescription) -> ModuleType:
+    """Return the batch kernels bound to a game's rules, loaded once."""
+    if description.name not in _bound:
+        path = Path(compilation.__file__).with_name("batch_kernels.py")
+        rules, greedy = description.module("rules"), description.module("greedy")
+        _bound[description.name] = compilation.load_bound(path, description.name, rules=rules, greedy=greedy)
+    return _bound[description.name]
+
+
+def as_batch(state: np.void) -> np.ndarray:
+    """Return a view of one record as an array of length 1."""
+    return np.ndarray((1,), state.dtype, state.data)
+
+
+def illegal_action_message(game: Game, state: np.void, action: int) -> str:
+    """Return one sentence that names game, action and move of an illegal action."""
+    if not 0 <= action < game.num_actions:
+        return f"{game.name}: action {action} is illegal: the actions are 0 to {game.num_actions - 1}"
+    return f"{game.name}: action {action}, {game.move(action, state)}, is illegal in this position"
