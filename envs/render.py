@@ -1,0 +1,102 @@
+"""From SVG text to pixels, and a window to show them in; knows no game."""
+
+from __future__ import annotations
+
+import os
+from importlib import import_module
+from io import BytesIO
+from typing import TYPE_CHECKING, Any, TextIO
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+
+def rgb_array(svg: str, width: int = 1200) -> NDArray[np.uint8]:
+    """Returns the pixels of an SVG document as uint8 [height, width, 3], red, green and blue from 0 to 255.
+
+    `width` is in pixels; the height follows from the proportions of the picture. Transparent parts become
+    white. Raises ImportError if resvg-py or pygame-ce is missing, ValueError if `svg` is no SVG document.
+    """
+    resvg, pygame = _imported("resvg_py"), _imported("pygame")
+    # system fonts are left out on purpose: the pictures must not differ between machines
+    try:
+        png = resvg.svg_to_bytes(svg_string=svg, width=width, background="#ffffff", skip_system_fonts=True)
+    except ValueError as error:
+        raise ValueError(f"no valid SVG document: {error}") from error
+    surface = pygame.image.load(BytesIO(bytes(png)), "picture.png")
+    pixels: NDArray[np.uint8] = np.ascontiguousarray(pygame.surfarray.array3d(surface).swapaxes(0, 1))
+    return pixels
+
+
+def supports_colour(stream: TextIO) -> bool:
+    """Returns whether text written to `stream` may hold colour codes: a terminal, and NO_COLOR is not set."""
+    return not os.environ.get("NO_COLOR") and stream.isatty()
+
+
+def _imported(module: str) -> Any:
+    """Pictures are an extra: their packages are loaded when the first one is drawn, not before."""
+    os.environ.setdefault("PYGAME_HIDE_SUPPORT_PROMPT", "1")  # otherwise pygame greets on standard output
+    try:
+        return import_module(module)
+    except ImportError as error:
+        package = {"resvg_py": "resvg-py", "pygame": "pygame-ce"}[module]
+        raise ImportError(
+            f"{package} is missing; install it with: pip install 'meeplezoo[render]'"
+        ) from error
+
+
+class Window:
+    """A window on the screen that shows pictures; opens with the first `show`.
+
+    It belongs to the object that made it and cannot be copied or pickled. When the person closes it, it stays
+    closed, and later pictures are not shown.
+    """
+
+    def __init__(self, title: str = "meeplezoo") -> None:
+        """Raises ImportError if pygame-ce is missing; opens nothing yet."""
+        self._pygame = _imported("pygame")
+        self._title = title
+        self._window: Any = None
+        self._closed = False
+
+    @property
+    def closed(self) -> bool:
+        """Whether the window has been closed, by `close` or by the person in front of it."""
+        return self._closed
+
+    def show(self, rgb: NDArray[np.uint8]) -> None:
+        """Shows a picture, uint8 [height, width, 3]; the window takes its size. Does nothing once closed.
+
+        Handles what the desktop has asked of the window since the last call, so call it regularly.
+        """
+        if self._closed:
+            return
+        size = (rgb.shape[1], rgb.shape[0])
+        if self._window is None:
+            self._pygame.display.init()
+            self._window = self._pygame.Window(self._title, size)
+        elif tuple(self._window.size) != size:
+            self._window.size = size
+        picture = self._pygame.surfarray.make_surface(np.swapaxes(rgb, 0, 1))
+        self._window.get_surface().blit(picture, (0, 0))
+        self._window.flip()
+        self._answer_desktop()
+
+    def close(self) -> None:
+        """Closes the window for good; a second call does nothing."""
+        if self._window is not None:
+            self._window.destroy()
+            self._window = None
+        self._closed = True
+
+    def _answer_desktop(self) -> None:
+        """Only the closing of this very window is taken from the queue; keys and clicks stay for others."""
+        pygame = self._pygame
+        pygame.event.pump()
+        for event in pygame.event.get(pygame.WINDOWCLOSE):
+            if event.window is self._window:
+                self.close()
+            else:
+                pygame.event.post(event)
