@@ -122,6 +122,20 @@ class GameBatch:
                 self._raise_illegal(illegal, actions)
         self._run(lambda start, stop: self._step(*arrays, self._unchecked, start, stop))
 
+    def step_some(self, games: np.ndarray, actions: np.ndarray, *, check: bool = True) -> None:
+        """Play one action (int64 [k]) in some games (int64 [k], all different); the others stay as they are.
+
+        `rewards`, `done` and `truncated` change for these games alone. IllegalMove as in `step`.
+        """
+        settings = self._checked if check else self._unchecked
+        illegal = self._kernels.step_some(
+            self.states, games, actions, self.outcomes, self.finals, self.game.blank, settings
+        )
+        if illegal >= 0:
+            game = int(games[illegal])
+            message = illegal_action_message(self.game, self.states[game], int(actions[illegal]))
+            raise IllegalMove(f"game {game} of the batch: {message}")
+
     def _raise_illegal(self, index: int, actions: np.ndarray) -> None:
         message = illegal_action_message(self.game, self.states[index], int(actions[index]))
         raise IllegalMove(f"game {index} of the batch: {message}")

@@ -6,7 +6,7 @@ A game's folder holds modules with these functions; kernels work on one record a
 |---|---|
 | `rules` | kernels `set_up(state)`, `count_legal(state)`, `nth_legal(state, n)`, `is_legal(state, action)`, `legal_mask(state, mask)`, `apply(state, action)`, `observe(state, seat, observation)`, `result(state, scores, places)`, `redeal(state, seat)` |
 | `greedy` | kernel `action_values(state, values)`: float32 [num_actions], -inf where not legal |
-| `notation` | `move(options, action, state)`, `action(options, move, state)`, `position(options, state)`, `fill(options, position, state)` |
+| `notation` | `move(options, action, state)`, `action(options, move, state)`, `position(options, state)`, `fill(options, position, state)`, `chance_free(before, after)` |
 | `drawing` | `svg(position, last_move, seat)` |
 | `text` | `text(position, last_move, seat, colour)` |
 """

@@ -17,7 +17,7 @@ from .state import (
     num_factories,
 )
 
-__all__ = ["PHASES", "action", "ending_error", "fill", "move", "position"]
+__all__ = ["PHASES", "action", "ending_error", "fill", "move", "position", "without_chance"]
 
 PHASES = ("offer", "tiling")
 
@@ -117,4 +117,28 @@ def _board(state: np.void, player: int) -> dict[str, Any]:
         "wall": wall,
         "floor": list_names(state["floor"][player], COLOURS),
         "marker": bool(state["floor_marker"][player]),
+    }
+
+
+def without_chance(before: dict[str, Any], after: dict[str, Any]) -> dict[str, Any]:
+    """Return the part of a position that the position and move before it decide, chance aside.
+
+    A deal decides factories, bag and lid: it happened if a new round began.
+    """
+    dealt = after.get("round") != before.get("round")
+    return {key: value for key, value in after.items() if not (dealt and key in ("factories", "bag", "lid"))}
+
+
+def chance_free(before: dict[str, Any], after: dict[str, Any]) -> dict[str, Any]:
+    """Return of a position, one move after another, what chance did not decide; both are valid positions.
+
+    Chance fills the factories when a new round begins. How many tiles each factory gets and how many the bag keeps
+    follows from the rules (A5, A6), as does the lid: untouched, or all of it gone into the bag.
+    """
+    if after["round"] == before["round"]:
+        return after
+    return {
+        **after,
+        "factories": [len(tiles) for tiles in after["factories"]],
+        "bag": sum(after["bag"].values()),
     }

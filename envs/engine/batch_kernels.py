@@ -92,6 +92,24 @@ def step(
 
 
 @kernel
+def step_some(
+    states: Any, games: Any, actions: Any, outcomes: Any, finals: Any, blank: Any, settings: Any
+) -> int:
+    """Play actions[k] in the game games[k] (int64 [k], all different); the other games stay as they are.
+
+    With `check` the first illegal action's k is returned and nothing has changed; otherwise -1.
+    """
+    if settings[0]["check"]:
+        for k in range(len(games)):
+            state = states[games[k]]
+            if state["over"] == RUNNING and not rules.is_legal(state, actions[k]):
+                return k
+    for k in range(len(games)):
+        _step_one(states, games[k], actions[k], outcomes, finals, blank, settings)
+    return -1
+
+
+@kernel
 def _step_one(
     states: Any, index: int, action: int, outcomes: Any, finals: Any, blank: Any, settings: Any
 ) -> None:

@@ -29,6 +29,12 @@ _HEADER: tuple[Field, ...] = (
 
 
 def record_dtype(option_names: Iterable[str], fields: Sequence[Field]) -> np.dtype:
-    """Return the structured dtype of a game: header, one int16 per option, the game's own fields, aligned."""
+    """Return the structured dtype of a game: header, one int16 per option, the game's own fields.
+
+    Fields lie in memory by falling size of their elements, and the rest up to a multiple of eight bytes is a field
+    of its own (`unused`): all is aligned, and no byte is padding, which numpy leaves undefined when it copies.
+    """
     options: list[Field] = [(f"option_{name}", "<i2") for name in option_names]
-    return np.dtype([*_HEADER, *options, *fields], align=True)
+    ordered = sorted([*_HEADER, *options, *fields], key=lambda field: -np.dtype(field[1]).itemsize)
+    unused = -np.dtype(ordered).itemsize % 8
+    return np.dtype([*ordered, ("unused", "u1", (unused,))] if unused else ordered)

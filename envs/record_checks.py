@@ -1,0 +1,150 @@
+"""Checking records: every ply played again and compared with what the record says.
+
+A record of this program is played again from its seed, chance and all, and has to agree in everything. A record of
+another program, whose chance nobody can repeat, shows itself by a first position that its seed does not deal here;
+it needs positions, and every ply is checked on its own: from the position given, its player, its legal moves and
+its move, and then all of the next position that chance did not decide (`chance_free` of the game's notation).
+"""
+
+from collections.abc import Callable
+from typing import Any, NoReturn
+
+import numpy as np
+
+from .game import Position
+from .records import RecordError, StoredRecord, check_player, play_ply, read_position
+
+_LONGEST_VALUE = 80
+
+
+def check_record(stored: StoredRecord) -> bool:
+    """Check a whole record and return whether its chance is that of its seed.
+
+    Raises RecordError that names line, ply and key of the first difference.
+    """
+    own_chance = _deals_the_first_position(stored)
+    try:
+        _check_plies(stored, own_chance)
+    except RecordError as error:
+        if own_chance:
+            raise
+        note = "the first position is not what the seed deals, so every ply is checked from the position given"
+        raise RecordError(f"{error} ({note})") from None
+    return own_chance
+
+
+def _deals_the_first_position(stored: StoredRecord) -> bool:
+    game, record = stored.game, stored.record
+    if not record["plies"] or "position" not in record["plies"][0]:
+        return True
+    dealt = game.position(game.new(record["seed"]))
+    given = record["plies"][0]["position"]
+    if first_difference(dealt, given) is None:
+        return True
+    return dealt == game.position(read_position(stored, given, f"{stored.at(0)}: position"))
+
+
+def _check_plies(stored: StoredRecord, own_chance: bool) -> None:
+    game, plies = stored.game, stored.record["plies"]
+    state = game.new(stored.record["seed"])
+    for index, ply in enumerate(plies):
+        if not own_chance:
+            if "position" not in ply:
+                raise RecordError(f"{stored.at(index)}: position: is missing")
+            state = read_position(stored, ply["position"], f"{stored.at(index)}: position")
+        check_player(stored, index, state)
+        if "legal" in ply:
+            _check_legal(stored, index, state)
+        before = game.position(state)
+        play_ply(stored, index, state)
+        if index + 1 < len(plies):
+            if "position" in plies[index + 1]:
+                given, where = plies[index + 1]["position"], f"{stored.at(index + 1)}: position"
+                _check_position(stored, before, game.position(state), given, where, own_chance)
+        elif game.is_over(state):
+            given, where = stored.record["final"], f"line {stored.line}: final"
+            _check_position(stored, before, game.position(state), given, where, own_chance)
+    if not game.is_over(state):
+        raise RecordError(f"line {stored.line}: the game is not over after its {len(plies)} plies")
+
+
+def _check_position(
+    stored: StoredRecord, before: Position, expected: Position, given: Any, where: str, own_chance: bool
+) -> None:
+    """Compare a position of the record with the one that the move from `before` leads to."""
+    game = stored.game
+    difference = first_difference(expected, given)
+    if difference is None:
+        return
+    try:
+        # lists without an order of their own may come in any order: reading puts them into ours
+        read = game.position(game.from_position(given))
+    except ValueError as error:
+        if own_chance:
+            _refuse(where, difference)
+        raise RecordError(f"{where}: {error}") from None
+    if not own_chance:
+        chance_free: Callable[[Position, Position], Position] = game.description.module(
+            "notation"
+        ).chance_free
+        expected, read = chance_free(before, expected), chance_free(before, read)
+    difference = first_difference(expected, read)
+    if difference is not None:
+        _refuse(where, difference)
+
+
+def _refuse(where: str, difference: tuple[str, str]) -> NoReturn:
+    key, reason = difference
+    raise RecordError(f"{where}{key}: {reason}")
+
+
+def _check_legal(stored: StoredRecord, index: int, state: np.void) -> None:
+    """Compare the legal moves of a ply, as a set, with those of the rules."""
+    game, legal = stored.game, stored.record["plies"][index]["legal"]
+    where = f"{stored.at(index)}: legal"
+    if not isinstance(legal, list):
+        raise RecordError(f"{where}: must be a list, not {_shown(legal)}")
+    allowed = set(np.flatnonzero(game.mask(state)).tolist())
+    listed = set()
+    for move in legal:
+        try:
+            action = game.action(move, state)
+        except ValueError as error:
+            raise RecordError(f"{where}: {_shown(move)} is no move ({error})") from None
+        if action in listed:
+            raise RecordError(f"{where}: {_shown(move)} stands there twice")
+        if action not in allowed:
+            raise RecordError(f"{where}: {_shown(move)} stands there, but is not legal")
+        listed.add(action)
+    for action in sorted(allowed - listed):
+        raise RecordError(f"{where}: {_shown(game.move(action, state))} is missing")
+
+
+def first_difference(expected: Any, given: Any) -> tuple[str, str] | None:
+    """Return the key (like ".bag.blue" or ".players[0].floor") and the reason of the first difference, or None."""
+    if isinstance(expected, dict) and isinstance(given, dict):
+        for name, value in expected.items():
+            if name not in given:
+                return f".{name}", "is missing"
+            difference = first_difference(value, given[name])
+            if difference is not None:
+                return f".{name}{difference[0]}", difference[1]
+        for name in given:
+            if name not in expected:
+                return f".{name}", "does not belong there"
+        return None
+    if isinstance(expected, list) and isinstance(given, list) and len(expected) == len(given):
+        for place, value in enumerate(expected):
+            difference = first_difference(value, given[place])
+            if difference is not None:
+                return f"[{place}]{difference[0]}", difference[1]
+        return None
+    # True equals 1 in Python, but not in JSON
+    if type(expected) is type(given) and expected == given:
+        return None
+    return "", f"is {_shown(given)}, but must be {_shown(expected)}"
+
+
+def _shown(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= _LONGEST_VALUE else f"{text[:_LONGEST_VALUE]} ..."

@@ -1,0 +1,77 @@
+"""Positions and whole games made independently of this project: every one has to come out the same."""
+
+from typing import Any
+
+import pytest
+from reference_data import cases, golden_files, move_key, read_lines
+
+from meeplezoo.envs import IllegalMove, game_names, make_game
+
+CASES = [case for name in game_names() for case in cases(name)]
+GOLDEN = [file for name in game_names() for file in golden_files(name)]
+
+
+def assert_holds(expected: Any, found: Any, path: str) -> None:
+    """Of an object the keys given; of lists of objects each entry so; everything else as a whole."""
+    if isinstance(expected, dict):
+        for key, value in expected.items():
+            assert key in found, f"{path}: {key} is missing"
+            assert_holds(value, found[key], f"{path}.{key}")
+    elif isinstance(expected, list) and any(isinstance(entry, dict) for entry in expected):
+        assert len(expected) == len(found), path
+        for index, (entry, other) in enumerate(zip(expected, found, strict=True)):
+            assert_holds(entry, other, f"{path}[{index}]")
+    else:
+        assert expected == found, path
+
+
+def test_there_are_cases_and_golden_games_of_every_game() -> None:
+    for name in game_names():
+        assert len(cases(name)) >= 20
+        assert len(golden_files(name)) >= 2
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case["name"])
+def test_case(case: dict[str, Any]) -> None:
+    game = make_game(case["game"], **case["position"]["options"])
+    expect = case["expect"]
+    if expect.get("refused"):
+        with pytest.raises(ValueError, match=r"^[\w\[\].]+: \S"):
+            game.from_position(case["position"], seed=3)
+        return
+    state = game.from_position(case["position"], seed=3)
+    assert game.position(state) == case["position"]
+    legal = {move_key(move) for move in game.legal_moves(state)}
+    if "legal" in expect:
+        assert legal == {move_key(move) for move in expect["legal"]}
+    assert legal >= {move_key(move) for move in expect.get("legal_includes", [])}
+    for move in expect.get("legal_excludes", []):
+        assert move_key(move) not in legal
+        with pytest.raises(IllegalMove):
+            game.play(state, move)
+        assert game.position(state) == case["position"]
+    if "move" in expect:
+        game.play(state, expect["move"])
+        after = game.position(state)
+        assert_holds(expect.get("after", {}), after, "after")
+        assert_holds(expect.get("result", {}), after.get("result", {}), "result")
+
+
+@pytest.mark.parametrize("file", GOLDEN)
+def test_golden_games(file: str) -> None:
+    for record in read_lines(file):
+        game = make_game(record["game"], **record["options"])
+        without_chance = game.description.module("notation").without_chance
+        positions = [ply["position"] for ply in record["plies"]] + [record["final"]]
+        for number, ply in enumerate(record["plies"]):
+            before, expected = positions[number], positions[number + 1]
+            state = game.from_position(before, seed=number)
+            assert game.position(state) == before
+            assert before["to_move"] == ply["player"]
+            assert {move_key(move) for move in game.legal_moves(state)} == {move_key(m) for m in ply["legal"]}
+            game.play(state, ply["move"])
+            after = game.position(state)
+            assert after.keys() == expected.keys(), (file, number)
+            assert without_chance(before, after) == without_chance(before, expected)
+        assert game.position(game.from_position(record["final"])) == record["final"]
+        assert game.legal_moves(game.from_position(record["final"])) == []
