@@ -34,10 +34,10 @@ class MaskablePPOAgent:
             logits = logits.masked_fill(~mask, -torch.inf)
             if self._deterministic:
                 return logits.argmax(dim=1).cpu().numpy()
-            # the largest of logits + Gumbel noise is a sample of the softmax (Maddison et al. 2014)
-            uniform = torch.rand(logits.shape, generator=self._generator).clamp_min(1e-20)
-            gumbel = -torch.log(-torch.log(uniform).clamp_min(1e-20)).to(logits.device)
-            return (logits + gumbel).argmax(dim=1).cpu().numpy()
+            # the largest of logits + Gumbel noise is a sample of the softmax (Maddison et al. 2014); the noise is
+            # minus the logarithm of an exponential variable
+            exponential = torch.empty(logits.shape).exponential_(generator=self._generator).clamp_min(1e-30)
+            return (logits - exponential.log().to(logits.device)).argmax(dim=1).cpu().numpy()
 
 
 def make(game: Game, text: str, argument: str, seed: int) -> MaskablePPOAgent:

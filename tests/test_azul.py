@@ -29,7 +29,8 @@ def count_tiles(states: np.ndarray) -> np.ndarray:
     counts += states["floor"].sum(axis=1, dtype=int)
     for colour in range(5):
         counts[:, colour] += (states["wall"] == 1 + colour).sum(axis=(1, 2, 3))
-        counts[:, colour] += (states["line_count"] * (states["line_colour"] == 1 + colour)).sum(axis=(1, 2))
+        on_lines = states["line_count"] * (states["line_colour"] == 1 + colour)
+        counts[:, colour] += on_lines.sum(axis=(1, 2), dtype=int)
     return counts
 
 
