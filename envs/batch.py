@@ -37,7 +37,13 @@ class GameBatch:
     """
 
     def __init__(
-        self, game: Game, num_games: int, *, rewards: str = "outcome", auto_reset: bool = True, threads: int = 1
+        self,
+        game: Game,
+        num_games: int,
+        *,
+        rewards: str = "outcome",
+        auto_reset: bool = True,
+        threads: int = 1,
     ) -> None:
         if num_games < 1 or threads < 1:
             raise ValueError(f"num_games and threads must be at least 1, not {num_games} and {threads}")
@@ -159,9 +165,7 @@ class GameBatch:
             raise ValueError(f"seats must be 0 to {self.game.num_players - 1}")
         checked_seats = seats
         self._run(
-            lambda start, stop: self._kernels.write_observations(
-                self.states, checked_seats, observation, start, stop
-            )
+            lambda start, stop: self._kernels.write_observations(self.states, checked_seats, observation, start, stop)
         )
         return observation
 
@@ -172,9 +176,7 @@ class GameBatch:
         """
         actions = np.empty(self.num_games, np.int64) if out is None else out
         self._run(
-            lambda start, stop: self._kernels.choose_random(
-                self.states, self._choice_streams, actions, start, stop
-            )
+            lambda start, stop: self._kernels.choose_random(self.states, self._choice_streams, actions, start, stop)
         )
         return actions
 
@@ -182,9 +184,7 @@ class GameBatch:
         """Play every game to its end by random legal actions, without auto-reset; return the decisions made."""
         return sum(
             self._run(
-                lambda start, stop: self._kernels.play_out(
-                    self.states, self._choice_streams, max_plies, start, stop
-                )
+                lambda start, stop: self._kernels.play_out(self.states, self._choice_streams, max_plies, start, stop)
             )
         )
 
@@ -239,7 +239,7 @@ class GameBatch:
             "options": self.game.options,
             "threads": self.threads,
         }
-        arrays = {
+        arrays: dict[str, Any] = {
             "states": self.states.view(np.uint8),
             "finals": self.finals.view(np.uint8),
             "outcomes": self.outcomes.view(np.uint8),

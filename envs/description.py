@@ -2,13 +2,14 @@
 
 A game's folder holds modules with these functions; kernels work on one record and never raise or allocate.
 
-| module | functions |
-|---|---|
-| `rules` | kernels `set_up(state)`, `count_legal(state)`, `nth_legal(state, n)`, `is_legal(state, action)`, `legal_mask(state, mask)`, `apply(state, action)`, `observe(state, seat, observation)`, `result(state, scores, places)`, `redeal(state, seat)` |
-| `greedy` | kernel `action_values(state, values)`: float32 [num_actions], -inf where not legal |
-| `notation` | `move(options, action, state)`, `action(options, move, state)`, `position(options, state)`, `fill(options, position, state)`, `chance_free(before, after)` |
-| `drawing` | `svg(position, last_move, seat)` |
-| `text` | `text(position, last_move, seat, colour)` |
+- `rules`, kernels: `set_up(state)`, `count_legal(state)`, `nth_legal(state, n)`, `is_legal(state, action)`,
+  `legal_mask(state, mask)`, `apply(state, action)`, `observe(state, seat, observation)`,
+  `result(state, scores, places)`, `redeal(state, seat)`;
+- `greedy`, a kernel: `action_values(state, values)`, float32 [num_actions], -inf where not legal;
+- `notation`: `PHASES`, `move(options, action, state)`, `action(options, move, state)`, `position(options, state)`,
+  `fill(options, own, phase, state)`, `ending_error(state)`, `without_chance(before, after)`;
+- `drawing`: `svg(position, last_move, seat)`;
+- `text`: `text(position, last_move, seat, colour)`.
 """
 
 from collections.abc import Callable

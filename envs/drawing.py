@@ -8,9 +8,7 @@ from xml.sax.saxutils import escape, quoteattr
 
 def element(tag: str, *content: str, **attributes: str | float) -> str:
     """Returns one SVG element; underscores in attribute names become hyphens, numbers keep two decimals."""
-    written = "".join(
-        f" {key.replace('_', '-')}={quoteattr(number(value))}" for key, value in attributes.items()
-    )
+    written = "".join(f" {key.replace('_', '-')}={quoteattr(number(value))}" for key, value in attributes.items())
     return f"<{tag}{written}>{''.join(content)}</{tag}>" if content else f"<{tag}{written}/>"
 
 

@@ -84,9 +84,7 @@ def _check_position(
             _refuse(where, difference)
         raise RecordError(f"{where}: {error}") from None
     if not own_chance:
-        chance_free: Callable[[Position, Position], Position] = game.description.module(
-            "notation"
-        ).chance_free
+        chance_free: Callable[[Position, Position], Position] = game.description.module("notation").chance_free
         expected, read = chance_free(before, expected), chance_free(before, read)
     difference = first_difference(expected, read)
     if difference is not None:

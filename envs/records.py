@@ -119,14 +119,12 @@ def _read_line(line: int, text: bytes) -> StoredRecord:
 
 def _check_form(record: Any) -> Game:
     """Return the game of a record; ValueError that names the key if the record has not the right form."""
-    check_object(record, "record", KEYS)
-    if record["format"] != FORMAT:
+    if isinstance(record, dict) and record.get("format", FORMAT) != FORMAT:
         raise ValueError(f"format: must be {FORMAT!r}, not {record['format']!r}")
+    check_object(record, "record", KEYS)
     if not isinstance(record["game"], str):
         raise ValueError(f"game: must be a name, not {record['game']!r}")
-    options = check_object(
-        record["options"], "options", [option.name for option in describe(record["game"]).options]
-    )
+    options = check_object(record["options"], "options", [option.name for option in describe(record["game"]).options])
     game = make_game(record["game"], **options)
     if record["seed"] is None:
         raise ValueError("seed: must be an integer, not null")
@@ -136,7 +134,6 @@ def _check_form(record: Any) -> Game:
             raise ValueError(f"agents: must be texts, not {agent!r}")
     for index, ply in enumerate(check_list(record["plies"], "plies")):
         check_object(ply, f"ply {index}", ["player", "move"], optional=["position", "legal"])
-    check_object(record["final"], "final", list(record["final"]))
     return game
 
 

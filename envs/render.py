@@ -42,9 +42,7 @@ def _imported(module: str) -> Any:
         return import_module(module)
     except ImportError as error:
         package = {"resvg_py": "resvg-py", "pygame": "pygame-ce"}[module]
-        raise ImportError(
-            f"{package} is missing; install it with: pip install 'meeplezoo[render]'"
-        ) from error
+        raise ImportError(f"{package} is missing; install it with: pip install 'meeplezoo[render]'") from error
 
 
 class Window:

@@ -11,6 +11,7 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pytest
+
 from meeplezoo.envs.azul.drawing import svg
 from meeplezoo.envs.azul.text import text
 from meeplezoo.envs.azul.wording import last_move_sentence
@@ -223,10 +224,7 @@ def test_every_character_shown_has_a_drawing() -> None:
 
     missing = strokes("\N{SNOWMAN}")
     shown = {
-        character
-        for position, move in POSITIONS.values()
-        for line in words(svg(position, move))
-        for character in line
+        character for position, move in POSITIONS.values() for line in words(svg(position, move)) for character in line
     }
     assert [character for character in sorted(shown - {" "}) if strokes(character) == missing] == []
 
@@ -249,9 +247,7 @@ def test_pixels() -> None:
     assert rgb.shape[1:] == (600, 3)
     assert rgb.shape[0] > 300
     assert len(np.unique(rgb.reshape(-1, 3), axis=0)) > 50
-    assert not np.array_equal(
-        rgb, rgb_array(svg(changed(offer(), ("players", 0, "score"), 8), TAKE), width=600)
-    )
+    assert not np.array_equal(rgb, rgb_array(svg(changed(offer(), ("players", 0, "score"), 8), TAKE), width=600))
 
 
 def test_pixels_show_words_without_fonts() -> None:
@@ -270,9 +266,7 @@ def test_no_svg_is_refused() -> None:
         rgb_array("no picture")
 
 
-@pytest.mark.parametrize(
-    ("package", "call"), [("resvg_py", lambda: rgb_array(svg(offer()))), ("pygame", Window)]
-)
+@pytest.mark.parametrize(("package", "call"), [("resvg_py", lambda: rgb_array(svg(offer()))), ("pygame", Window)])
 def test_missing_package_names_the_extra(package: str, call: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, package, None)
     with pytest.raises(ImportError, match=r"meeplezoo\[render\]"):

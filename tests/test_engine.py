@@ -277,9 +277,7 @@ def test_rewards_come_with_the_end_and_follow_the_result(game: Game, rewards: st
         (RANK, [30, 30, 5, 1], [0, 0, 2, 3], [2 / 3, 2 / 3, -1 / 3, -1]),
     ],
 )
-def test_rewards_of_given_results(
-    kind: int, scores: list[int], places: list[int], expected: list[float]
-) -> None:
+def test_rewards_of_given_results(kind: int, scores: list[int], places: list[int], expected: list[float]) -> None:
     rewards = np.zeros(4, np.float32)
     write_rewards(np.array(scores, np.int32), np.array(places, np.int32), len(scores), kind, 50.0, rewards)
     assert rewards[: len(scores)] == pytest.approx(expected, abs=1e-6)

@@ -107,9 +107,7 @@ def _tags(position: dict[str, Any], player: int) -> list[tuple[str, str, str, st
     if player == position["start"]:
         tags.append(("started", MUTED, CARD, CARD_EDGE))
     if player == position["marker"]:
-        tags.append(
-            ("has marker" if "result" in position else "starts next", "#5B3480", "#F1E8F8", "#C9AEE0")
-        )
+        tags.append(("has marker" if "result" in position else "starts next", "#5B3480", "#F1E8F8", "#C9AEE0"))
     return tags
 
 
@@ -167,9 +165,7 @@ def _floor(state: dict[str, Any], box: Box) -> str:
         x = box.x + _LINES_LEFT + place * _PITCH
         parts.append(tile(pieces[place], x, y, _TILE) if place < len(pieces) else space(x, y, _TILE))
         ink = INK if place < len(pieces) else MUTED
-        parts.append(
-            letters(f"\N{MINUS SIGN}{cost}", x + _TILE / 2, y + 61, 15, ink, anchor="middle", bold=True)
-        )
+        parts.append(letters(f"\N{MINUS SIGN}{cost}", x + _TILE / 2, y + 61, 15, ink, anchor="middle", bold=True))
     total, right = floor_cost(state), box.x + _LINES_LEFT + 7 * _PITCH + 14
     parts.append(letters("Floor line", right, y + 17, 16, MUTED))
     costs = f"costs {total} point{'' if total == 1 else 's'}" if total else "costs nothing"

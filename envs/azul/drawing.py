@@ -208,9 +208,7 @@ def _supply(position: dict[str, Any], box: Box) -> str:
     parts.append(element("path", d=f"M{box.x + 24:.2f} {y + 2:.2f} h{box.width - 48:.2f}", stroke=CARD_EDGE))
     parts.append(letters("all", box.x + 70, y + 28, 18, MUTED))
     for x, name in ((bag_x, "bag"), (lid_x, "lid")):
-        parts.append(
-            letters(str(sum(position[name].values())), x, y + 28, 20, MUTED, bold=True, anchor="end")
-        )
+        parts.append(letters(str(sum(position[name].values())), x, y + 28, 20, MUTED, bold=True, anchor="end"))
     return "".join(parts) + _marker_note(position, box)
 
 

@@ -106,19 +106,19 @@ def line_worth(state: Any, player: int, row: int, colour: int) -> float:
 @kernel
 def wall_value(state: Any, player: int, row: int, column: int, colour: int) -> float:
     """Return the points of a tile on a wall cell, with the full lines above it already tiled, and bonus shares."""
-    down_cells = np.int64(state["column_cells"][player, column])
+    down_cells: Any = np.int64(state["column_cells"][player, column])
     if state["option_wall"] == COLOURED:
         for above in range(row):
             held = int(state["line_colour"][player, above]) - 1
             full = state["line_count"][player, above] == above + 1
             if full and (held + above) % SIZE == column:
                 down_cells |= 1 << above
-    across_cells = np.int64(state["row_cells"][player, row])
+    across_cells: Any = np.int64(state["row_cells"][player, row])
     across = run_length(across_cells | 1 << column, column)
     down = run_length(down_cells | 1 << row, row)
-    in_row = 0
-    in_column = 0
-    of_colour = 0
+    in_row: Any = 0
+    in_column: Any = 0
+    of_colour: Any = 0
     for index in range(SIZE):
         in_row += across_cells >> index & 1
         in_column += down_cells >> index & 1

@@ -25,10 +25,20 @@ from .state import (
     TILES_PER_COLOUR,
     TILING,
 )
-from .tiling import is_open_column, open_columns, result, tile_from, tile_line_at
 from .targets import COLOUR_TARGETS, close_line, narrow_line
+from .tiling import is_open_column, open_columns, result, tile_from, tile_line_at
 
-__all__ = ["apply", "count_legal", "is_legal", "legal_mask", "nth_legal", "observe", "redeal", "result", "set_up"]
+__all__ = [
+    "apply",
+    "count_legal",
+    "is_legal",
+    "legal_mask",
+    "nth_legal",
+    "observe",
+    "redeal",
+    "result",
+    "set_up",
+]
 
 
 @kernel

@@ -56,9 +56,7 @@ def text(
     boards = [_board(position, player) for player in player_order(position, seat)]
     for left in range(0, len(boards), 2):
         lines += [*_side_by_side(boards[left : left + 2]), ""]
-    lines.append(
-        "  ".join(f"{_tile(name)} {name}" for name in COLOURS) + f"  {_tile('marker')} first-player marker"
-    )
+    lines.append("  ".join(f"{_tile(name)} {name}" for name in COLOURS) + f"  {_tile('marker')} first-player marker")
     joined = "\n".join(line.rstrip() for line in lines)
     return joined if colour else _ESCAPE.sub("", joined)
 

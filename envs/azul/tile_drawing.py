@@ -34,9 +34,7 @@ _FACES = {  # body, edge, motif
 
 def definitions() -> str:
     """Returns the drawings that `tile` refers to; they belong in the `<defs>` of the picture."""
-    tiles = "".join(
-        element("g", _face(colour), _motif(colour), id=f"azul-tile-{colour}") for colour in _FACES
-    )
+    tiles = "".join(element("g", _face(colour), _motif(colour), id=f"azul-tile-{colour}") for colour in _FACES)
     return tiles + element("g", _marker(), id="azul-tile-marker")
 
 
@@ -52,9 +50,7 @@ def tile(kind: str, x: float, y: float, size: float, opacity: float = 1.0) -> st
 
 def space(x: float, y: float, size: float) -> str:
     """Returns an empty space for a tile."""
-    return rectangle(
-        Box(x, y, size, size).grown(-1), size * 0.14, fill=SPACE, stroke=SPACE_EDGE, stroke_width=1.2
-    )
+    return rectangle(Box(x, y, size, size).grown(-1), size * 0.14, fill=SPACE, stroke=SPACE_EDGE, stroke_width=1.2)
 
 
 def last_move_mark(box: Box, radius: float, colour: str = LAST_MOVE) -> str:
@@ -88,16 +84,12 @@ def _motif(colour: str) -> str:
             "path", d="M0 -11 L11 0 L0 11 L-11 0 Z", fill=_FACES[colour][0]
         )
     if colour == "red":
-        return element(
-            "path", d="M-20 -20 L20 20 M20 -20 L-20 20", stroke=ink, stroke_width=13, stroke_linecap="round"
-        )
+        return element("path", d="M-20 -20 L20 20 M20 -20 L-20 20", stroke=ink, stroke_width=13, stroke_linecap="round")
     if colour == "black":
         bars = "M-24 -17 h48 M-24 0 h48 M-24 17 h48"
         return element("path", d=bars, stroke=ink, stroke_width=8, stroke_linecap="round")
     petal = "M0 0 C-11 -10 -8 -24 0 -31 C8 -24 11 -10 0 0 Z"
-    return "".join(
-        element("path", d=petal, fill=ink, transform=f"rotate({turn})") for turn in (0, 90, 180, 270)
-    )
+    return "".join(element("path", d=petal, fill=ink, transform=f"rotate({turn})") for turn in (0, 90, 180, 270))
 
 
 def _marker() -> str:

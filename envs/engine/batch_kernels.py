@@ -92,9 +92,7 @@ def step(
 
 
 @kernel
-def step_some(
-    states: Any, games: Any, actions: Any, outcomes: Any, finals: Any, blank: Any, settings: Any
-) -> int:
+def step_some(states: Any, games: Any, actions: Any, outcomes: Any, finals: Any, blank: Any, settings: Any) -> int:
     """Play actions[k] in the game games[k] (int64 [k], all different); the other games stay as they are.
 
     With `check` the first illegal action's k is returned and nothing has changed; otherwise -1.
@@ -110,9 +108,7 @@ def step_some(
 
 
 @kernel
-def _step_one(
-    states: Any, index: int, action: int, outcomes: Any, finals: Any, blank: Any, settings: Any
-) -> None:
+def _step_one(states: Any, index: int, action: int, outcomes: Any, finals: Any, blank: Any, settings: Any) -> None:
     state = states[index]
     outcome = outcomes[index]
     if outcome["done"]:

@@ -29,7 +29,7 @@ else:
 def nth_bit(value: int, n: int) -> int:
     """Return the position of the n-th bit set (from 0, lowest first) of a non-negative integer that has it."""
     # numba makes uint64 of small unsigned types, and a float of uint64 - int64
-    rest = np.int64(value)
+    rest: Any = np.int64(value)
     for _ in range(n):
         rest &= rest - 1
     return popcount((rest & -rest) - 1)

@@ -26,7 +26,9 @@ from numba.core import event
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
-JIT_DISABLED = bool(numba.config.DISABLE_JIT)
+# numba's settings are set at run time, where type checkers do not see them
+_numba_settings: Any = numba.config
+JIT_DISABLED = bool(_numba_settings.DISABLE_JIT)
 _SOURCES = Path(__file__).resolve().parents[1]
 _KEPT_VERSIONS = 4
 
@@ -90,19 +92,20 @@ class _Announcement(event.Listener):
 
 
 if not JIT_DISABLED:
-    event.register("numba:compile", _Announcement())
+    register: Callable[[str, event.Listener], None] = event.register
+    register("numba:compile", _Announcement())
 
 
 @contextmanager
 def _cached_in(directory: Path) -> Iterator[None]:
     # numba reads this setting when a function is decorated; it is put back so that other users of numba
     # in the same process keep their own cache.
-    previous = numba.config.CACHE_DIR
-    numba.config.CACHE_DIR = str(directory)
+    previous = _numba_settings.CACHE_DIR
+    _numba_settings.CACHE_DIR = str(directory)
     try:
         yield
     finally:
-        numba.config.CACHE_DIR = previous
+        _numba_settings.CACHE_DIR = previous
 
 
 _directory_in_use: list[Path] = []
@@ -111,8 +114,9 @@ _directory_in_use: list[Path] = []
 def kernel(function: Function) -> Function:
     """Compile a function of arrays and scalars on first use: cached, without the GIL, never raising."""
     directory = _directory_in_use[-1] if _directory_in_use else cache_directory()
+    compile_lazily: Any = numba.njit(cache=True, nogil=True, error_model="numpy")
     with _cached_in(directory):
-        compiled: Function = numba.njit(cache=True, nogil=True, error_model="numpy")(function)
+        compiled: Function = compile_lazily(function)
     return compiled
 
 

@@ -8,7 +8,7 @@ from .random_stream import draw
 
 @kernel
 def choose_masked(mask: Any, stream: Any, actions: Any) -> None:
-    """Choose for each row of a mask (int8 [n, num_actions]) one of its actions, all equally likely; -1 if it has none."""
+    """Choose one action of each row of a mask (int8 [n, num_actions]), all equally likely; -1 where there is none."""
     for index in range(len(mask)):
         count = 0
         for action in range(mask.shape[1]):

@@ -43,7 +43,7 @@ def next_word(stream: Any) -> Any:
 
 
 @kernel
-def draw(stream: Any, n: int) -> int:
+def draw(stream: Any, n: Any) -> Any:
     """Return an integer from 0 to n - 1, exactly uniform, for 1 <= n < 2**32 (Lemire 2019, arXiv:1805.10941)."""
     bound = np.uint64(n)
     product = next_word(stream) * bound

@@ -29,16 +29,12 @@ OUTCOME_DTYPE = np.dtype(
 )
 """What a step brought: rewards per player, and in the step that ends a game its scores, places and ending."""
 
-SETTINGS_DTYPE = np.dtype(
-    [("check", "?"), ("auto_reset", "?"), ("rewards", "u1"), ("margin_scale", "<f4")], align=True
-)
+SETTINGS_DTYPE = np.dtype([("check", "?"), ("auto_reset", "?"), ("rewards", "u1"), ("margin_scale", "<f4")], align=True)
 """How a batch steps: test actions first, begin anew after the end, index into REWARDS, scale of `margin`."""
 
 
 @kernel
-def write_rewards(
-    scores: Any, places: Any, num_players: int, kind: int, margin_scale: float, rewards: Any
-) -> None:
+def write_rewards(scores: Any, places: Any, num_players: int, kind: int, margin_scale: float, rewards: Any) -> None:
     """Write each player's reward (float32) of a finished game, from scores and places (int32)."""
     for player in range(num_players):
         if kind == OUTCOME:

@@ -1,0 +1,44 @@
+# Everything from a clean clone: each target makes .venv, installs what it needs and runs.
+#   make demo    train Azul by self-play for about three minutes, rate it against the baselines
+#   make test    the whole test suite
+#   make lint    ruff (check and format) and mypy over the whole package
+#   make bench   decisions per second of every layer, beside other libraries'
+#   make wheel   build the wheel, install it into an empty environment outside the checkout, play a game there
+
+PYTHON ?= python3
+BIN := .venv/bin
+INSTALL := $(BIN)/pip install --quiet --constraint constraints.txt
+
+.PHONY: demo test lint bench wheel clean
+
+demo: .venv/installed
+	$(BIN)/python -m meeplezoo.training.demo
+
+test: .venv/installed
+	$(BIN)/python -m pytest
+
+# mypy does not follow the import hook of an editable install: a folder of links shows it the package
+lint: .venv/installed
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	mkdir -p .types/meeplezoo
+	for part in envs agents training configs benchmarks cli; do ln -sfn ../../$$part .types/meeplezoo/$$part; done
+	MYPYPATH=.types $(BIN)/mypy
+
+bench: .venv/installed-bench
+	$(BIN)/python -m meeplezoo.benchmarks.throughput
+
+wheel: .venv/installed
+	sh .ci/try_wheel $(PYTHON)
+
+.venv/installed: pyproject.toml constraints.txt
+	$(PYTHON) -m venv .venv
+	$(INSTALL) --editable '.[all]'
+	touch $@
+
+.venv/installed-bench: .venv/installed
+	$(INSTALL) --editable '.[all,bench]'
+	touch $@
+
+clean:
+	rm -rf .venv build dist *.egg-info

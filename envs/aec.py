@@ -1,0 +1,250 @@
+"""The PettingZoo form of every game: an AECEnv over the compiled engine."""
+
+from collections.abc import Iterator
+from typing import Any, NoReturn
+
+import numpy as np
+from gymnasium import logger
+from gymnasium.spaces import Box, Dict, Discrete
+from pettingzoo.utils.env import AECEnv, AECIterable
+from pettingzoo.utils.env_logger import EnvLogger
+
+from . import spaces
+from .batch import GameBatch
+from .drawing import LastMove
+from .engine.random_stream import checked_seed, draw_seed, seed_stream
+from .frames import RENDER_FPS, RENDER_MODES, Frames
+from .game import Game, IllegalMove, illegal_action_message
+
+ILLEGAL = ("terminate", "raise")
+ILLEGAL_REWARD = -1.0
+"""What the player gets who ends the game by an illegal move."""
+
+_RESET_STREAM = 3
+_SET_BY_RESET = ("agents", "agent_selection", "rewards", "terminations", "truncations", "infos", "num_agents")
+
+
+class TurnEnv(AECEnv[str, dict[str, np.ndarray], int | None]):
+    """One game in PettingZoo's turn by turn form; `env` and `raw_env` of a game's module make it.
+
+    Agents are "player_0", "player_1", ... in the order of the seats. An observation is a dict: "observation",
+    float32 [observation_size], what the agent's seat sees, and "action_mask", int8 [num_actions], all 0 for
+    agents that wait or have finished; `infos[agent]["action_mask"]` holds the same. Rewards come at the end;
+    `infos` then hold "scores" (int32 [players]) and "winners" (bool [players]) too.
+
+    The checks are those of PettingZoo's three usual wrappers, made inside the environment because three layers
+    of wrappers cost several times as much as the game itself.
+
+    Arguments:
+        game: from `make_game`.
+        rewards: "outcome", "margin" or "rank".
+        render_mode: "human", "ansi", "rgb_array", "svg" or None.
+        checks: refuse calls out of order (AssertionError) and actions outside the space (AssertionError).
+        illegal: what an illegal move does: "terminate" ends the game for all with -1 for the mover, as
+            TerminateIllegalWrapper does; "raise" raises IllegalMove and changes nothing.
+    """
+
+    def __init__(
+        self,
+        game: Game,
+        *,
+        rewards: str = "outcome",
+        render_mode: str | None = None,
+        checks: bool = True,
+        illegal: str = "terminate",
+    ) -> None:
+        super().__init__()
+        if illegal not in ILLEGAL:
+            raise ValueError(f"illegal must be one of {', '.join(ILLEGAL)}, not {illegal!r}")
+        description = game.description
+        self.metadata = {
+            "name": f"{description.name}_v{description.version}",
+            "render_modes": list(RENDER_MODES),
+            "render_fps": RENDER_FPS,
+            "is_parallelizable": False,
+        }
+        self.game = game
+        self.render_mode = render_mode
+        self.possible_agents = [f"player_{seat}" for seat in range(game.num_players)]
+        self.observation_spaces: dict[str, Any] = {a: spaces.masked_observation(game) for a in self.possible_agents}
+        self.action_spaces: dict[str, Any] = {a: spaces.action_space(game) for a in self.possible_agents}
+        self.state_space: Box = spaces.observation_box(game, game.num_players)
+        self._frames = None if render_mode is None else Frames(game, render_mode)
+        self._checks = checks
+        self._illegal = illegal
+        self._seats = {agent: seat for seat, agent in enumerate(self.possible_agents)}
+        self._batch = GameBatch(game, 1, rewards=rewards, auto_reset=False)
+        self._action = np.zeros(1, np.int64)
+        self._mask_shape = (1, game.num_actions)
+        self._observation_shape = (1, game.observation_size)
+        self._reset_stream: np.ndarray | None = None
+        self._has_reset = False
+        self._stepped = False
+
+    def __getattr__(self, name: str) -> NoReturn:
+        # only reached for what is not there: these attributes come with the first reset
+        if name in _SET_BY_RESET:
+            raise AttributeError(f"{name} cannot be accessed before reset")
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+
+    def observation_space(self, agent: str) -> Dict:
+        """Return the space of the agent's observations."""
+        space: Dict = self.observation_spaces[agent]
+        return space
+
+    def action_space(self, agent: str) -> Discrete:
+        """Return the space of the agent's actions, legal or not."""
+        space: Discrete = self.action_spaces[agent]
+        return space
+
+    def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> None:
+        """Begin the game that `game.new(seed)` begins; without a seed, the next one of the last seed's stream.
+
+        `options` are ignored: a game's options are given when the environment is made.
+        """
+        if seed is not None or self._reset_stream is None:
+            seed = checked_seed(seed)
+            self._reset_stream = np.zeros(4, np.uint32)
+            seed_stream(self._reset_stream, np.uint64(seed), _RESET_STREAM)
+        else:
+            seed = int(draw_seed(self._reset_stream))
+        self._batch.reset(seed)
+        self.agents = self.possible_agents[:]
+        self.rewards = dict.fromkeys(self.agents, 0.0)
+        self._cumulative_rewards = dict.fromkeys(self.agents, 0.0)
+        self.terminations = dict.fromkeys(self.agents, False)
+        self.truncations = dict.fromkeys(self.agents, False)
+        self.infos = {agent: {"action_mask": self._no_actions()} for agent in self.agents}
+        self._skip_agent_selection = None
+        self._over = False
+        self._has_reset = self._stepped = True
+        self._last_move: LastMove | None = None
+        self._turn_to(self._batch.mask(), self._batch.observe())
+        if self.render_mode == "human":
+            self.render()
+
+    def step(self, action: int | None) -> None:
+        """Play an action of `agent_selection`; None for an agent whose game is over, which takes it off the list."""
+        if self._checks and not self._may_step(action):
+            return
+        if self._over:
+            self._was_dead_step(action)
+            return
+        agent = self.agent_selection
+        batch = self._batch
+        self._action[0] = action
+        # users keep what they are handed, so every step writes to arrays of its own
+        mask = np.empty(self._mask_shape, np.int8)
+        observation = np.empty(self._observation_shape, np.float32)
+        before = None if self._frames is None else batch.states[0].copy()
+        try:
+            batch.step(self._action, mask=mask, observation=observation)
+        except IllegalMove:
+            self._refuse(agent)
+            return
+        if before is not None:
+            self._last_move = LastMove(int(before["to_move"]), self.game.move(int(self._action[0]), before))
+        if batch.done[0]:
+            rewards = dict(zip(self.possible_agents, batch.rewards[0].tolist(), strict=True))
+            truncated = bool(batch.truncated[0])
+            self._end(agent, rewards, terminated=not truncated, truncated=truncated)
+        else:
+            self.infos[agent] = {"action_mask": self._no_actions()}
+            self._turn_to(mask, observation)
+        if self.render_mode == "human":
+            self.render()
+
+    def observe(self, agent: str) -> dict[str, np.ndarray]:
+        """Return what an agent sees; its mask is all 0 unless it has to decide."""
+        if self._checks and not self._has_reset:
+            EnvLogger.error_observe_before_reset()
+        if agent == self.agent_selection and not self._over:
+            return {"observation": self._observation, "action_mask": self._mask}
+        if agent not in self._seats:
+            raise ValueError(f"there is no agent {agent!r}; the agents are {', '.join(self.possible_agents)}")
+        return {"observation": self._batch.observe(self._seats[agent])[0], "action_mask": self._no_actions()}
+
+    def state(self) -> np.ndarray:
+        """Return the whole situation: the observations of all seats in order, float32 [players * observation_size]."""
+        if self._checks and not self._has_reset:
+            EnvLogger.error_state_before_reset()
+        return np.concatenate([self._batch.observe(seat)[0] for seat in range(self.game.num_players)])
+
+    def render(self) -> Any:
+        """Return a frame of the render mode (see `frames.Frames`); None, with a warning, without one."""
+        if self._checks and not self._has_reset:
+            EnvLogger.error_render_before_reset()
+        if self._frames is None:
+            logger.warn("render() does nothing without a render mode; give render_mode when making the environment")
+            return None
+        return self._frames.draw(self._batch.states[0], self._last_move)
+
+    def close(self) -> None:
+        """Close the window, if there is one."""
+        if self._frames is not None:
+            self._frames.close()
+
+    def agent_iter(self, max_iter: int = 2**63) -> AECIterable[str, dict[str, np.ndarray], int | None]:
+        """Return an iterable over the agent that has to step next, until no agent is left."""
+        if not self._checks:
+            return super().agent_iter(max_iter)
+        if not self._has_reset:
+            EnvLogger.error_agent_iter_before_reset()
+        return _OrderedAgents(self, max_iter)
+
+    def _no_actions(self) -> np.ndarray:
+        return np.zeros(self._mask_shape[1], np.int8)
+
+    def _turn_to(self, mask: np.ndarray, observation: np.ndarray) -> None:
+        self._mask = mask[0]
+        self._observation = observation[0]
+        self.agent_selection = agent = self.possible_agents[self._batch.to_move[0]]
+        self.infos[agent] = {"action_mask": self._mask}
+
+    def _may_step(self, action: int | None) -> bool:
+        """Make the checks before a step; False if there is nothing to do."""
+        if not self._has_reset:
+            EnvLogger.error_step_before_reset()
+        self._stepped = True
+        if not self.agents:
+            EnvLogger.warn_step_after_terminated_truncated()
+            return False
+        if type(action) is not int or not 0 <= action < self._mask_shape[1]:
+            is_dead_step = action is None and self._over
+            in_space = self.action_spaces[self.agent_selection].contains(action)
+            assert is_dead_step or in_space, "action is not in action space"
+        return True
+
+    def _refuse(self, agent: str) -> None:
+        if self._illegal == "raise":
+            raise IllegalMove(illegal_action_message(self.game, self._batch.states[0], int(self._action[0])))
+        EnvLogger.warn_on_illegal_move()
+        rewards = {player: ILLEGAL_REWARD if player == agent else 0.0 for player in self.agents}
+        # both are set, because TerminateIllegalWrapper sets both
+        self._end(agent, rewards, terminated=True, truncated=True)
+
+    def _end(self, mover: str, rewards: dict[str, float], terminated: bool, truncated: bool) -> None:
+        self._over = True
+        self._cumulative_rewards[mover] = 0.0
+        self.rewards = rewards
+        self._accumulate_rewards()
+        self.terminations = dict.fromkeys(self.agents, terminated)
+        self.truncations = dict.fromkeys(self.agents, truncated)
+        scores, places = self._batch.results()
+        for agent in self.agents:
+            ending = {"scores": scores[0].copy(), "winners": places[0] == 0}
+            self.infos[agent] = {"action_mask": self._no_actions(), **ending}
+        self._deads_step_first()
+
+
+class _OrderedAgents(AECIterable[str, dict[str, np.ndarray], int | None]):
+    """Agents in turn, insisting on a step for each."""
+
+    def __iter__(self) -> Iterator[str]:  # type: ignore[override]
+        env: TurnEnv = self.env
+        left = self.max_iter
+        while env.agents and left > 0:
+            left -= 1
+            assert env._stepped, "need to call step() or reset() in a loop over `agent_iter`"
+            env._stepped = False
+            yield env.agent_selection
