@@ -1,1 +1,1 @@
-"""The benchmarks of meeplezoo."""
+"""Measurements: what the suite costs, beside other libraries in the same run."""
