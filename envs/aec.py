@@ -1,6 +1,7 @@
 """The PettingZoo form of every game: an AECEnv over the compiled engine."""
 
 from collections.abc import Iterator
+from operator import index
 from typing import Any, NoReturn
 
 import numpy as np
@@ -10,13 +11,14 @@ from pettingzoo.utils.env import AECEnv, AECIterable
 from pettingzoo.utils.env_logger import EnvLogger
 
 from . import spaces
-from .batch import GameBatch
 from .drawing import LastMove
 from .engine.random_stream import checked_seed, draw_seed, seed_stream
+from .engine.rewards import REWARDS, write_rewards
+from .engine.state import CUT_OFF
 from .frames import RENDER_FPS, RENDER_MODES, Frames
 from .game import Game, IllegalMove, illegal_action_message
 
-ILLEGAL = ("terminate", "raise")
+ILLEGAL_MOVES = ("terminate", "raise")
 ILLEGAL_REWARD = -1.0
 """What the player gets who ends the game by an illegal move."""
 
@@ -24,7 +26,7 @@ _RESET_STREAM = 3
 _SET_BY_RESET = ("agents", "agent_selection", "rewards", "terminations", "truncations", "infos", "num_agents")
 
 
-class TurnEnv(AECEnv[str, dict[str, np.ndarray], int | None]):
+class TurnEnv(AECEnv[str, dict[str, np.ndarray], int | None]):  # type: ignore[misc]  # pettingzoo is not typed
     """One game in PettingZoo's turn by turn form; `env` and `raw_env` of a game's module make it.
 
     Agents are "player_0", "player_1", ... in the order of the seats. An observation is a dict: "observation",
@@ -54,8 +56,10 @@ class TurnEnv(AECEnv[str, dict[str, np.ndarray], int | None]):
         illegal: str = "terminate",
     ) -> None:
         super().__init__()
-        if illegal not in ILLEGAL:
-            raise ValueError(f"illegal must be one of {', '.join(ILLEGAL)}, not {illegal!r}")
+        if illegal not in ILLEGAL_MOVES:
+            raise ValueError(f"illegal must be one of {', '.join(ILLEGAL_MOVES)}, not {illegal!r}")
+        if rewards not in REWARDS:
+            raise ValueError(f"rewards must be one of {', '.join(REWARDS)}, not {rewards!r}")
         description = game.description
         self.metadata = {
             "name": f"{description.name}_v{description.version}",
@@ -73,13 +77,22 @@ class TurnEnv(AECEnv[str, dict[str, np.ndarray], int | None]):
         self._checks = checks
         self._illegal = illegal
         self._seats = {agent: seat for seat, agent in enumerate(self.possible_agents)}
-        self._batch = GameBatch(game, 1, rewards=rewards, auto_reset=False)
-        self._action = np.zeros(1, np.int64)
-        self._mask_shape = (1, game.num_actions)
-        self._observation_shape = (1, game.observation_size)
+        self._rewards = REWARDS.index(rewards)
+        self._states = game.blank.copy()
+        self._num_actions = game.num_actions
+        self._observation_size = game.observation_size
+        self._no_actions = np.zeros(game.num_actions, np.int8)
+        # every waiting agent is handed this one array
+        self._no_actions.flags.writeable = False
         self._reset_stream: np.ndarray | None = None
         self._has_reset = False
         self._stepped = False
+        self._bind()
+
+    def _bind(self) -> None:
+        # kernels belong to the process, not to the state of an environment
+        self._play = self.game.kernels.play_one
+        self._illegal_move = self.game.kernels.ILLEGAL
 
     def __getattr__(self, name: str) -> NoReturn:
         # only reached for what is not there: these attributes come with the first reset
@@ -108,18 +121,20 @@ class TurnEnv(AECEnv[str, dict[str, np.ndarray], int | None]):
             seed_stream(self._reset_stream, np.uint64(seed), _RESET_STREAM)
         else:
             seed = int(draw_seed(self._reset_stream))
-        self._batch.reset(seed)
+        kernels = self.game.kernels
+        kernels.begin(self._states, self.game.blank, np.array([seed], np.uint64), 0, 1)
         self.agents = self.possible_agents[:]
         self.rewards = dict.fromkeys(self.agents, 0.0)
         self._cumulative_rewards = dict.fromkeys(self.agents, 0.0)
         self.terminations = dict.fromkeys(self.agents, False)
         self.truncations = dict.fromkeys(self.agents, False)
-        self.infos = {agent: {"action_mask": self._no_actions()} for agent in self.agents}
+        self.infos = {agent: {"action_mask": self._no_actions} for agent in self.agents}
         self._skip_agent_selection = None
         self._over = False
         self._has_reset = self._stepped = True
         self._last_move: LastMove | None = None
-        self._turn_to(self._batch.mask(), self._batch.observe())
+        seat = int(self._states["to_move"][0])
+        self._turn_to(seat, self.game.mask(self._states[0]), self._seen_by(seat))
         if self.render_mode == "human":
             self.render()
 
@@ -127,30 +142,24 @@ class TurnEnv(AECEnv[str, dict[str, np.ndarray], int | None]):
         """Play an action of `agent_selection`; None for an agent whose game is over, which takes it off the list."""
         if self._checks and not self._may_step(action):
             return
-        if self._over:
+        if self._over or action is None:
             self._was_dead_step(action)
             return
-        agent = self.agent_selection
-        batch = self._batch
-        self._action[0] = action
         # users keep what they are handed, so every step writes to arrays of its own
-        mask = np.empty(self._mask_shape, np.int8)
-        observation = np.empty(self._observation_shape, np.float32)
-        before = None if self._frames is None else batch.states[0].copy()
-        try:
-            batch.step(self._action, mask=mask, observation=observation)
-        except IllegalMove:
-            self._refuse(agent)
+        mask = np.empty(self._num_actions, np.int8)
+        observation = np.empty(self._observation_size, np.float32)
+        before = None if self._frames is None else self._states[0].copy()
+        seat = self._play(self._states, index(action), mask, observation)
+        if seat >= 0:
+            self.infos[self.agent_selection] = {"action_mask": self._no_actions}
+            self._turn_to(seat, mask, observation)
+        elif seat == self._illegal_move:
+            self._refuse(action)
             return
-        if before is not None:
-            self._last_move = LastMove(int(before["to_move"]), self.game.move(int(self._action[0]), before))
-        if batch.done[0]:
-            rewards = dict(zip(self.possible_agents, batch.rewards[0].tolist(), strict=True))
-            truncated = bool(batch.truncated[0])
-            self._end(agent, rewards, terminated=not truncated, truncated=truncated)
         else:
-            self.infos[agent] = {"action_mask": self._no_actions()}
-            self._turn_to(mask, observation)
+            self._finish()
+        if before is not None:
+            self._last_move = LastMove(int(before["to_move"]), self.game.move(action, before))
         if self.render_mode == "human":
             self.render()
 
@@ -162,13 +171,13 @@ class TurnEnv(AECEnv[str, dict[str, np.ndarray], int | None]):
             return {"observation": self._observation, "action_mask": self._mask}
         if agent not in self._seats:
             raise ValueError(f"there is no agent {agent!r}; the agents are {', '.join(self.possible_agents)}")
-        return {"observation": self._batch.observe(self._seats[agent])[0], "action_mask": self._no_actions()}
+        return {"observation": self._seen_by(self._seats[agent]), "action_mask": self._no_actions.copy()}
 
     def state(self) -> np.ndarray:
         """Return the whole situation: the observations of all seats in order, float32 [players * observation_size]."""
         if self._checks and not self._has_reset:
             EnvLogger.error_state_before_reset()
-        return np.concatenate([self._batch.observe(seat)[0] for seat in range(self.game.num_players)])
+        return np.concatenate([self._seen_by(seat) for seat in range(self.game.num_players)])
 
     def render(self) -> Any:
         """Return a frame of the render mode (see `frames.Frames`); None, with a warning, without one."""
@@ -177,7 +186,7 @@ class TurnEnv(AECEnv[str, dict[str, np.ndarray], int | None]):
         if self._frames is None:
             logger.warn("render() does nothing without a render mode; give render_mode when making the environment")
             return None
-        return self._frames.draw(self._batch.states[0], self._last_move)
+        return self._frames.draw(self._states[0], self._last_move)
 
     def close(self) -> None:
         """Close the window, if there is one."""
@@ -192,14 +201,14 @@ class TurnEnv(AECEnv[str, dict[str, np.ndarray], int | None]):
             EnvLogger.error_agent_iter_before_reset()
         return _OrderedAgents(self, max_iter)
 
-    def _no_actions(self) -> np.ndarray:
-        return np.zeros(self._mask_shape[1], np.int8)
+    def _seen_by(self, seat: int) -> np.ndarray:
+        return self.game.observe(self._states[0], seat)
 
-    def _turn_to(self, mask: np.ndarray, observation: np.ndarray) -> None:
-        self._mask = mask[0]
-        self._observation = observation[0]
-        self.agent_selection = agent = self.possible_agents[self._batch.to_move[0]]
-        self.infos[agent] = {"action_mask": self._mask}
+    def _turn_to(self, seat: int, mask: np.ndarray, observation: np.ndarray) -> None:
+        self._mask = mask
+        self._observation = observation
+        self.agent_selection = agent = self.possible_agents[seat]
+        self.infos[agent] = {"action_mask": mask}
 
     def _may_step(self, action: int | None) -> bool:
         """Make the checks before a step; False if there is nothing to do."""
@@ -209,38 +218,54 @@ class TurnEnv(AECEnv[str, dict[str, np.ndarray], int | None]):
         if not self.agents:
             EnvLogger.warn_step_after_terminated_truncated()
             return False
-        if type(action) is not int or not 0 <= action < self._mask_shape[1]:
+        if type(action) is not int or not 0 <= action < self._num_actions:
             is_dead_step = action is None and self._over
             in_space = self.action_spaces[self.agent_selection].contains(action)
             assert is_dead_step or in_space, "action is not in action space"
         return True
 
-    def _refuse(self, agent: str) -> None:
+    def _refuse(self, action: int) -> None:
         if self._illegal == "raise":
-            raise IllegalMove(illegal_action_message(self.game, self._batch.states[0], int(self._action[0])))
+            raise IllegalMove(illegal_action_message(self.game, self._states[0], int(action)))
         EnvLogger.warn_on_illegal_move()
-        rewards = {player: ILLEGAL_REWARD if player == agent else 0.0 for player in self.agents}
+        rewards = dict.fromkeys(self.agents, 0.0)
+        rewards[self.agent_selection] = ILLEGAL_REWARD
         # both are set, because TerminateIllegalWrapper sets both
-        self._end(agent, rewards, terminated=True, truncated=True)
+        self._end(rewards, terminated=True, truncated=True)
 
-    def _end(self, mover: str, rewards: dict[str, float], terminated: bool, truncated: bool) -> None:
+    def _finish(self) -> None:
+        """End the game as the rules have ended it."""
+        players = self.game.num_players
+        scores, places = np.zeros((2, 1, players), np.int32)
+        self.game.kernels.write_results(self._states, scores, places)
+        rewards = np.zeros(players, np.float32)
+        write_rewards(scores[0], places[0], players, self._rewards, self.game.description.margin_scale, rewards)
+        truncated = bool(self._states["over"][0] == CUT_OFF)
+        self._end(dict(zip(self.agents, rewards.tolist(), strict=True)), not truncated, truncated)
+        for info in self.infos.values():
+            info.update(scores=scores[0].copy(), winners=places[0] == 0)
+
+    def _end(self, rewards: dict[str, float], terminated: bool, truncated: bool) -> None:
         self._over = True
-        self._cumulative_rewards[mover] = 0.0
         self.rewards = rewards
         self._accumulate_rewards()
         self.terminations = dict.fromkeys(self.agents, terminated)
         self.truncations = dict.fromkeys(self.agents, truncated)
-        scores, places = self._batch.results()
-        for agent in self.agents:
-            ending = {"scores": scores[0].copy(), "winners": places[0] == 0}
-            self.infos[agent] = {"action_mask": self._no_actions(), **ending}
+        self.infos = {agent: {"action_mask": self._no_actions.copy()} for agent in self.agents}
         self._deads_step_first()
 
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in self.__dict__.items() if name not in ("_play", "_illegal_move")}
 
-class _OrderedAgents(AECIterable[str, dict[str, np.ndarray], int | None]):
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self._bind()
+
+
+class _OrderedAgents(AECIterable[str, dict[str, np.ndarray], int | None]):  # type: ignore[misc]  # as above
     """Agents in turn, insisting on a step for each."""
 
-    def __iter__(self) -> Iterator[str]:  # type: ignore[override]
+    def __iter__(self) -> Iterator[str]:
         env: TurnEnv = self.env
         left = self.max_iter
         while env.agents and left > 0:

@@ -82,7 +82,7 @@ def _check_position(
     except ValueError as error:
         if own_chance:
             _refuse(where, difference)
-        raise RecordError(f"{where}: {error}") from None
+        raise RecordError(f"{where}: {str(error).removeprefix('position: ')}") from None
     if not own_chance:
         chance_free: Callable[[Position, Position], Position] = game.description.module("notation").chance_free
         expected, read = chance_free(before, expected), chance_free(before, read)

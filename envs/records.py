@@ -181,4 +181,4 @@ def read_position(stored: StoredRecord, position: Any, where: str) -> np.void:
     try:
         return stored.game.from_position(position, stored.record["seed"])
     except ValueError as error:
-        raise RecordError(f"{where}: {error}") from None
+        raise RecordError(f"{where}: {str(error).removeprefix('position: ')}") from None

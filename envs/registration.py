@@ -18,7 +18,13 @@ NAMESPACE = "meeplezoo"
 
 
 def env(
-    name: str, /, *, rewards: str = "outcome", render_mode: str | None = None, illegal: str = "terminate", **options: Any
+    name: str,
+    /,
+    *,
+    rewards: str = "outcome",
+    render_mode: str | None = None,
+    illegal: str = "terminate",
+    **options: Any,
 ) -> "TurnEnv":
     """Return a game as a PettingZoo AEC environment that checks how it is used.
 
@@ -33,9 +39,7 @@ def env(
     return TurnEnv(make_game(name, **options), rewards=rewards, render_mode=render_mode, illegal=illegal)
 
 
-def raw_env(
-    name: str, /, *, rewards: str = "outcome", render_mode: str | None = None, **options: Any
-) -> "TurnEnv":
+def raw_env(name: str, /, *, rewards: str = "outcome", render_mode: str | None = None, **options: Any) -> "TurnEnv":
     """Return the same environment without checks of the order of calls; an illegal move raises IllegalMove."""
     from .aec import TurnEnv
 

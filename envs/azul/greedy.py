@@ -43,10 +43,10 @@ def action_values(state: Any, values: Any) -> None:
         values[action] = -np.inf
     if state["over"] != RUNNING:
         return
-    player = int(state["to_move"])
+    player: Any = np.int64(state["to_move"])
     sources = 2 * int(state["option_num_players"]) + 2
     if state["phase"] == TILING:
-        row = int(state["row"])
+        row: Any = np.int64(state["row"])
         columns = open_columns(state, player, row)
         for column in range(SIZE):
             if columns >> column & 1:

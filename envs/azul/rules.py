@@ -7,6 +7,8 @@ grey wall, behind the last factory's. Numbers like A12 are those of the rules in
 
 from typing import Any
 
+import numpy as np
+
 from ..engine.bits import nth_bit, popcount
 from ..engine.compilation import kernel
 from ..engine.random_stream import draw
@@ -26,7 +28,7 @@ from .state import (
     TILING,
 )
 from .targets import COLOUR_TARGETS, close_line, narrow_line
-from .tiling import is_open_column, open_columns, result, tile_from, tile_line_at
+from .tiling import result, tile_from, tile_line_at, waiting_columns
 
 __all__ = [
     "apply",
@@ -89,7 +91,7 @@ def count_legal(state: Any) -> int:
     if state["over"] != RUNNING:
         return 0
     if state["phase"] == TILING:
-        return popcount(open_columns(state, state["to_move"], state["row"]))
+        return popcount(waiting_columns(state))
     admitted = state["targets"][state["to_move"]]
     count = 0
     for source in range(2 * state["option_num_players"] + 2):
@@ -102,10 +104,10 @@ def nth_legal(state: Any, n: int) -> int:
     """Return the n-th legal action, from 0, in the order of the actions; n has to be below `count_legal`."""
     sources = 2 * state["option_num_players"] + 2
     if state["phase"] == TILING:
-        return sources * NUM_TARGETS + nth_bit(open_columns(state, state["to_move"], state["row"]), n)
+        return sources * NUM_TARGETS + nth_bit(waiting_columns(state), n)
     admitted = state["targets"][state["to_move"]]
     for source in range(sources):
-        here = state["present"][source] & admitted
+        here = np.int64(state["present"][source] & admitted)
         count = popcount(here)
         if n < count:
             return source * NUM_TARGETS + nth_bit(here, n)
@@ -122,7 +124,7 @@ def is_legal(state: Any, action: int) -> bool:
     source = action // NUM_TARGETS
     target = action - source * NUM_TARGETS
     if state["phase"] == TILING:
-        return source == sources and target < SIZE and is_open_column(state, target)
+        return source == sources and target < SIZE and waiting_columns(state) >> target & 1 != 0
     if source >= sources:
         return False
     return (state["present"][source] & state["targets"][state["to_move"]]) >> target & 1 != 0
@@ -143,7 +145,7 @@ def legal_mask(state: Any, mask: Any) -> None:
     if len(mask) > sources * NUM_TARGETS:
         columns = 0
         if state["over"] == RUNNING and state["phase"] == TILING:
-            columns = open_columns(state, state["to_move"], state["row"])
+            columns = waiting_columns(state)
         for column in range(SIZE):
             mask[sources * NUM_TARGETS + column] = columns >> column & 1
 
@@ -152,8 +154,8 @@ def legal_mask(state: Any, mask: Any) -> None:
 def apply(state: Any, action: int) -> None:
     """Play a legal action and all that follows without a decision, up to the next decision or the end."""
     if state["phase"] == TILING:
-        player = int(state["to_move"])
-        row = int(state["row"])
+        player: Any = np.int64(state["to_move"])
+        row: Any = np.int64(state["row"])
         tile_line_at(state, player, row, action - NUM_TARGETS * (2 * state["option_num_players"] + 2))
         _finish_tiling(state, player, row + 1)
         return
@@ -161,18 +163,18 @@ def apply(state: Any, action: int) -> None:
     target = action - source * NUM_TARGETS
     colour = target // NUM_DESTINATIONS
     destination = target - colour * NUM_DESTINATIONS
-    player = int(state["to_move"])
+    player = np.int64(state["to_move"])
     tiles = _take(state, player, source, colour)
     _put(state, player, colour, destination, tiles)
     state["tiles_out"] -= tiles
     if state["tiles_out"] == 0:
-        _finish_tiling(state, int(state["start"]), 0)
+        _finish_tiling(state, np.int64(state["start"]), np.int64(0))
     else:
         state["to_move"] = 0 if player + 1 == state["option_num_players"] else player + 1
 
 
 @kernel
-def _finish_tiling(state: Any, player: int, row: int) -> None:
+def _finish_tiling(state: Any, player: Any, row: Any) -> None:
     if tile_from(state, player, row):
         deal(state)
 

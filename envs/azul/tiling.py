@@ -2,6 +2,8 @@
 
 from typing import Any
 
+import numpy as np
+
 from ..engine.compilation import kernel
 from ..engine.state import CUT_OFF, ENDED
 from .state import COLOURED, FLOOR_COST, FLOOR_SPACES, MARKER_IN_CENTRE, NUM_COLOURS, SIZE, TILING
@@ -24,9 +26,11 @@ def open_columns(state: Any, player: int, row: int) -> int:
 
 
 @kernel
-def is_open_column(state: Any, column: int) -> bool:
-    """Tell whether the player who tiles may choose a column (0-4) for the line that waits."""
-    return open_columns(state, int(state["to_move"]), int(state["row"])) >> column & 1 != 0
+def waiting_columns(state: Any) -> Any:
+    """Return the set of columns (5 bits) between which the player who tiles has to choose."""
+    player: Any = np.int64(state["to_move"])
+    row: Any = np.int64(state["row"])
+    return open_columns(state, player, row)
 
 
 @kernel
@@ -75,8 +79,10 @@ def tile_line_at(state: Any, player: int, row: int, column: int) -> None:
     state["wall"][player, row, column] = 1 + colour
     note_wall_tile(state, player, row, column, colour)
     state["lid"][colour] += row
-    across = run_length(int(state["row_cells"][player, row]), column)
-    down = run_length(int(state["column_cells"][player, column]), row)
+    across_cells: Any = np.int64(state["row_cells"][player, row])
+    down_cells: Any = np.int64(state["column_cells"][player, column])
+    across = run_length(across_cells, column)
+    down = run_length(down_cells, row)
     state["score"][player] += tile_points(across, down)
     _empty_line(state, player, row)
 

@@ -27,6 +27,7 @@ rules: ModuleType
 greedy: ModuleType
 
 GAME_STREAM, CHOICE_STREAM = 0, 1
+ILLEGAL, OVER = -1, -2
 
 
 @kernel
@@ -87,7 +88,7 @@ def step(
         if len(mask) > 0:
             rules.legal_mask(states[index], mask[index])
         if len(observation) > 0:
-            rules.observe(states[index], int(states[index]["to_move"]), observation[index])
+            rules.observe(states[index], np.int64(states[index]["to_move"]), observation[index])
     return -1
 
 
@@ -145,6 +146,25 @@ def apply_one(states: Any, action: int) -> None:
     """Play one legal action in the only game of a batch, and nothing else."""
     rules.apply(states[0], action)
     states[0]["ply"] += 1
+
+
+@kernel
+def play_one(states: Any, action: int, mask: Any, observation: Any) -> int:
+    """Play an action in the only game of a batch, which is running; return who moves next, or OVER.
+
+    `mask` int8 [num_actions] and `observation` float32 [size] are written for the player who moves next. An
+    action that is not legal changes nothing, and ILLEGAL is returned.
+    """
+    state = states[0]
+    if not rules.is_legal(state, action):
+        return ILLEGAL
+    rules.apply(state, action)
+    state["ply"] += 1
+    rules.legal_mask(state, mask)
+    rules.observe(state, int(state["to_move"]), observation)
+    if state["over"] != RUNNING:
+        return OVER
+    return int(state["to_move"])
 
 
 @kernel
