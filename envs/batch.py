@@ -65,6 +65,9 @@ class GameBatch:
         self._choice_streams = np.zeros((num_games, 4), np.uint32)
         self._no_mask = np.zeros((0, game.num_actions), np.int8)
         self._no_observation = np.zeros((0, game.observation_size), np.float32)
+        # the outputs that were found to be right last: most callers hand over the same ones in every step
+        self._known_mask = self._no_mask
+        self._known_observation = self._no_observation
         self._bind()
 
     def _bind(self) -> None:
@@ -108,15 +111,16 @@ class GameBatch:
             actions = actions.astype(np.int64)
         if actions.shape != (self.num_games,):
             raise ValueError(f"actions must have the shape ({self.num_games},), not {actions.shape}")
-        arrays = (
-            self.states,
-            actions,
-            self.outcomes,
-            self.finals,
-            self.game.blank,
-            self._no_mask if mask is None else mask,
-            self._no_observation if observation is None else observation,
-        )
+        if mask is None:
+            mask = self._no_mask
+        elif mask is not self._known_mask:
+            self._known_mask = self._checked_output("mask", mask, np.int8, self.game.num_actions)
+        if observation is None:
+            observation = self._no_observation
+        elif observation is not self._known_observation:
+            size = self.game.observation_size
+            self._known_observation = self._checked_output("observation", observation, np.float32, size)
+        arrays = (self.states, actions, self.outcomes, self.finals, self.game.blank, mask, observation)
         if self._pool is None:
             illegal = self._step(*arrays, self._checked if check else self._unchecked, 0, self.num_games)
             if illegal >= 0:
@@ -142,23 +146,38 @@ class GameBatch:
             message = illegal_action_message(self.game, self.states[game], int(actions[illegal]))
             raise IllegalMove(f"game {game} of the batch: {message}")
 
+    def _checked_output(self, name: str, array: np.ndarray, dtype: type, size: int) -> np.ndarray:
+        """Return an array that kernels may write to; they themselves would write past the end of a wrong one."""
+        if array.shape != (self.num_games, size) or array.dtype != dtype or not array.flags.c_contiguous:
+            raise ValueError(
+                f"{name} must be a C-contiguous {np.dtype(dtype)} array of the shape {(self.num_games, size)}, "
+                f"not {array.dtype} of {array.shape}"
+            )
+        return array
+
     def _raise_illegal(self, index: int, actions: np.ndarray) -> None:
         message = illegal_action_message(self.game, self.states[index], int(actions[index]))
         raise IllegalMove(f"game {index} of the batch: {message}")
 
     def mask(self, out: np.ndarray | None = None) -> np.ndarray:
         """Return the legal actions, int8 [N, num_actions]; finished games have none."""
-        if out is None:
-            out = np.empty((self.num_games, self.game.num_actions), np.int8)
-        mask = out
+        size = self.game.num_actions
+        mask = (
+            np.empty((self.num_games, size), np.int8)
+            if out is None
+            else self._checked_output("out", out, np.int8, size)
+        )
         self._run(lambda start, stop: self._kernels.write_masks(self.states, mask, start, stop))
         return mask
 
     def observe(self, seats: np.ndarray | int | None = None, out: np.ndarray | None = None) -> np.ndarray:
         """Return what a seat of each game sees (default: the one to move), float32 [N, observation_size]."""
-        if out is None:
-            out = np.empty((self.num_games, self.game.observation_size), np.float32)
-        observation = out
+        size = self.game.observation_size
+        observation = (
+            np.empty((self.num_games, size), np.float32)
+            if out is None
+            else self._checked_output("out", out, np.float32, size)
+        )
         whose = self.to_move if seats is None else seats
         seats = np.ascontiguousarray(np.broadcast_to(whose, (self.num_games,)), np.int64)
         if ((seats < 0) | (seats >= self.game.num_players)).any():
@@ -174,7 +193,11 @@ class GameBatch:
 
         They come from a stream of each game's own, so that random play does not depend on the batch size.
         """
-        actions = np.empty(self.num_games, np.int64) if out is None else out
+        if out is None:
+            out = np.empty(self.num_games, np.int64)
+        elif out.shape != (self.num_games,) or out.dtype != np.int64 or not out.flags.c_contiguous:
+            raise ValueError(f"out must be a C-contiguous int64 array of the shape ({self.num_games},)")
+        actions = out
         self._run(
             lambda start, stop: self._kernels.choose_random(self.states, self._choice_streams, actions, start, stop)
         )

@@ -171,6 +171,30 @@ def test_actions_of_wrong_shape_or_type_are_refused() -> None:
     assert (batch.states["ply"] == 1).all()
 
 
+def test_outputs_of_wrong_shape_or_type_are_refused() -> None:
+    game = GAMES[0]
+    batch = GameBatch(game, 3)
+    batch.reset(1)
+    actions = batch.random_actions()
+    before = batch.states.tobytes()
+    masks = [np.empty((2, game.num_actions), np.int8), np.empty((3, game.num_actions), bool)]
+    for mask in [*masks, np.empty((3, 2 * game.num_actions), np.int8)[:, ::2]]:
+        with pytest.raises(ValueError, match="mask must be a C-contiguous int8 array"):
+            batch.step(actions, mask=mask)
+        with pytest.raises(ValueError, match="out must be a C-contiguous int8 array"):
+            batch.mask(out=mask)
+    for size in (game.observation_size - 1, game.observation_size + 1):
+        with pytest.raises(ValueError, match="observation must be a C-contiguous float32 array"):
+            batch.step(actions, observation=np.empty((3, size), np.float32))
+        with pytest.raises(ValueError, match="out must be a C-contiguous float32 array"):
+            batch.observe(out=np.empty((3, size), np.float32))
+    with pytest.raises(ValueError, match="out must be a C-contiguous int64 array"):
+        batch.random_actions(out=np.empty(3, np.int32))
+    with pytest.raises(ValueError, match="seats must be 0 to 1"):
+        batch.observe(seats=2)
+    assert batch.states.tobytes() == before
+
+
 def test_unchecked_steps_play_the_same_games() -> None:
     checked, unchecked = GameBatch(GAMES[0], 5), GameBatch(GAMES[0], 5)
     checked.reset(2)

@@ -107,7 +107,7 @@ def nth_legal(state: Any, n: int) -> int:
         return sources * NUM_TARGETS + nth_bit(waiting_columns(state), n)
     admitted = state["targets"][state["to_move"]]
     for source in range(sources):
-        here = np.int64(state["present"][source] & admitted)
+        here: Any = np.int64(state["present"][source] & admitted)
         count = popcount(here)
         if n < count:
             return source * NUM_TARGETS + nth_bit(here, n)
