@@ -7,7 +7,7 @@ A game's folder holds modules with these functions; kernels work on one record a
   `result(state, scores, places)`, `redeal(state, seat)`;
 - `greedy`, a kernel: `action_values(state, values)`, float32 [num_actions], -inf where not legal;
 - `notation`: `PHASES`, `move(options, action, state)`, `action(options, move, state)`, `position(options, state)`,
-  `fill(options, own, phase, state)`, `ending_error(state)`, `without_chance(before, after)`;
+  `fill(options, own, phase, state)`, `ending_error(state)`, `chance_free(before, after)`;
 - `drawing`: `svg(position, last_move, seat)`;
 - `text`: `text(position, last_move, seat, colour)`.
 """

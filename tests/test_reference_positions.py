@@ -61,7 +61,7 @@ def test_case(case: dict[str, Any]) -> None:
 def test_golden_games(file: str) -> None:
     for record in read_lines(file):
         game = make_game(record["game"], **record["options"])
-        without_chance = game.description.module("notation").without_chance
+        chance_free = game.description.module("notation").chance_free
         positions = [ply["position"] for ply in record["plies"]] + [record["final"]]
         for number, ply in enumerate(record["plies"]):
             before, expected = positions[number], positions[number + 1]
@@ -72,6 +72,6 @@ def test_golden_games(file: str) -> None:
             game.play(state, ply["move"])
             after = game.position(state)
             assert after.keys() == expected.keys(), (file, number)
-            assert without_chance(before, after) == without_chance(before, expected)
+            assert chance_free(before, after) == chance_free(before, expected)
         assert game.position(game.from_position(record["final"])) == record["final"]
         assert game.legal_moves(game.from_position(record["final"])) == []

@@ -17,7 +17,7 @@ from .state import (
     num_factories,
 )
 
-__all__ = ["PHASES", "action", "ending_error", "fill", "move", "position", "without_chance"]
+__all__ = ["PHASES", "action", "chance_free", "ending_error", "fill", "move", "position"]
 
 PHASES = ("offer", "tiling")
 
@@ -118,15 +118,6 @@ def _board(state: np.void, player: int) -> dict[str, Any]:
         "floor": list_names(state["floor"][player], COLOURS),
         "marker": bool(state["floor_marker"][player]),
     }
-
-
-def without_chance(before: dict[str, Any], after: dict[str, Any]) -> dict[str, Any]:
-    """Return the part of a position that the position and move before it decide, chance aside.
-
-    A deal decides factories, bag and lid: it happened if a new round began.
-    """
-    dealt = after.get("round") != before.get("round")
-    return {key: value for key, value in after.items() if not (dealt and key in ("factories", "bag", "lid"))}
 
 
 def chance_free(before: dict[str, Any], after: dict[str, Any]) -> dict[str, Any]:
