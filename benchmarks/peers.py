@@ -2,6 +2,7 @@
 
 import random
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from .layers import SEED, Work, pettingzoo_loop
@@ -80,8 +81,8 @@ def pgx_backgammon(batch_size: int) -> Work:
 PEERS: tuple[tuple[str, str, int, Callable[[], Work]], ...] = (
     ("connect_four", "pettingzoo raw", 1, pettingzoo_connect_four_raw),
     ("connect_four", "pettingzoo", 1, pettingzoo_connect_four),
-    ("connect_four", "openspiel", 1, lambda: openspiel("connect_four")),
-    ("backgammon", "openspiel", 1, lambda: openspiel("backgammon")),
-    ("backgammon", "pgx", 1024, lambda: pgx_backgammon(1024)),
+    ("connect_four", "openspiel", 1, partial(openspiel, "connect_four")),
+    ("backgammon", "openspiel", 1, partial(openspiel, "backgammon")),
+    ("backgammon", "pgx", 1024, partial(pgx_backgammon, 1024)),
 )
 """(game, library, batch, maker of the work)."""

@@ -8,6 +8,7 @@ import json
 import os
 import sys
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -31,16 +32,16 @@ def measurements(game: Game) -> Iterator[Measurement]:
         return {"game": game.name, "options": game.options, "layer": layer, "batch": batch}, make
 
     for batch in BATCHES:
-        yield row("step", batch, lambda n=batch: layers.engine_step(game, n, False, False))
-        yield row("step+mask", batch, lambda n=batch: layers.engine_step(game, n, True, False))
-        yield row("step+mask+observation", batch, lambda n=batch: layers.engine_step(game, n, True, True))
-        yield row("playout", batch, lambda n=batch: layers.playout(game, n))
-    yield row("aec raw", 1, lambda: layers.aec(game, wrapped=False))
-    yield row("aec wrapped", 1, lambda: layers.aec(game, wrapped=True))
-    yield row("gymnasium", 1, lambda: layers.gymnasium_loop(game))
+        yield row("step", batch, partial(layers.engine_step, game, batch, False, False))
+        yield row("step+mask", batch, partial(layers.engine_step, game, batch, True, False))
+        yield row("step+mask+observation", batch, partial(layers.engine_step, game, batch, True, True))
+        yield row("playout", batch, partial(layers.playout, game, batch))
+    yield row("aec raw", 1, partial(layers.aec, game, wrapped=False))
+    yield row("aec wrapped", 1, partial(layers.aec, game, wrapped=True))
+    yield row("gymnasium", 1, partial(layers.gymnasium_loop, game))
     for batch in (256, 1024):
-        yield row("gymnasium vector", batch, lambda n=batch: layers.gymnasium_vector(game, n))
-        yield row("sb3 vecenv", batch, lambda n=batch: layers.sb3_vecenv(game, n))
+        yield row("gymnasium vector", batch, partial(layers.gymnasium_vector, game, batch))
+        yield row("sb3 vecenv", batch, partial(layers.sb3_vecenv, game, batch))
 
 
 def peer_measurements() -> Iterator[Measurement]:
