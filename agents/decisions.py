@@ -18,7 +18,11 @@ class Decisions:
     """
 
     def __init__(
-        self, game: Game, states: np.ndarray, mask: np.ndarray | None = None, observation: np.ndarray | None = None
+        self,
+        game: Game,
+        states: np.ndarray,
+        mask: np.ndarray | None = None,
+        observation: np.ndarray | None = None,
     ) -> None:
         self.game = game
         self.seats: np.ndarray = states["to_move"].astype(np.int64)

@@ -35,7 +35,7 @@ def engine_step(game: Game, batch_size: int, mask: bool, observation: bool) -> W
     steps = max(20, _DECISIONS // batch_size)
     actions = list(drawn_actions(game, batch_size, steps))
     batch = GameBatch(game, batch_size)
-    outputs = {}
+    outputs: dict[str, Any] = {}
     if mask:
         outputs["mask"] = np.empty((batch_size, game.num_actions), np.int8)
     if observation:

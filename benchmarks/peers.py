@@ -3,6 +3,7 @@
 import random
 from collections.abc import Callable
 from functools import partial
+from importlib import import_module
 from typing import Any
 
 from .layers import SEED, Work, pettingzoo_loop
@@ -48,10 +49,11 @@ def openspiel(name: str) -> Work:
 
 def pgx_backgammon(batch_size: int) -> Work:
     """Time pgx's backgammon on this machine's processor: compiled, batched steps with random legal actions."""
-    import jax
     import pgx
     from pgx.experimental.wrappers import auto_reset
 
+    # by name, so that type checks do not depend on whether jax is installed
+    jax: Any = import_module("jax")
     game: Any = pgx.make("backgammon")
     step = auto_reset(game.step, game.init)
 
