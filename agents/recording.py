@@ -1,0 +1,49 @@
+"""Records of games between agents."""
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from ..envs.engine.random_stream import checked_seed, game_seeds
+from ..envs.game import Game
+from ..envs.records import Record, make_record
+from .matches import play_matches, seat_agents
+from .protocol import Agent
+
+_BLOCK = 32
+"""Games played side by side. Always this many, even if fewer are wanted: agents share one stream among all games
+of a block, and so record i is the same however many records are made."""
+
+
+def record_games(
+    game: Game, agents: Sequence[str | Agent], num_games: int, seed: int, positions: bool = False
+) -> Iterator[Record]:
+    """Yield the records of games 0 to num_games - 1 of the seed; agent i sits in seat i.
+
+    Record i's own seed is that of game i of a batch of this seed. `positions` adds position and legal moves to
+    every ply. Raises ValueError for unknown agents, IllegalMove that names an agent which plays illegally.
+    """
+    seated = seat_agents(game, agents, seed)
+    names = [agent.name for agent in seated]
+    first = checked_seed(seed)
+    for start in range(0, num_games, _BLOCK):
+        *seeds, first = game_seeds(first, _BLOCK + 1).tolist()
+        histories, finals = _play_block(game, seated, seeds)
+        for own_seed, history, final in list(zip(seeds, histories, finals, strict=True))[: num_games - start]:
+            yield make_record(game, own_seed, names, history, final, positions)
+
+
+History = list[tuple[np.void, int]]
+
+
+def _play_block(game: Game, agents: list[Agent], seeds: list[int]) -> tuple[list[History], np.ndarray]:
+    """Return the (state before, action) of every ply of every game, and the final records."""
+    histories: list[History] = [[] for _ in seeds]
+
+    def keep(games: np.ndarray, states: np.ndarray, actions: np.ndarray) -> None:
+        for place, index in enumerate(games.tolist()):
+            histories[index].append((states[place], int(actions[place])))
+
+    seatings = np.tile(np.arange(len(agents)), (len(seeds), 1))
+    batch = play_matches(game, agents, np.array(seeds, np.uint64), seatings, keep)
+    return histories, batch.states

@@ -1,0 +1,7 @@
+"""`python -m meeplezoo.cli`: the same as the command `meeplezoo`."""
+
+import sys
+
+from .main import main
+
+sys.exit(main())

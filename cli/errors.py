@@ -1,0 +1,9 @@
+"""What a command ends with when it cannot go on: `main` prints the sentence and returns the exit code."""
+
+
+class CommandError(Exception):
+    """The command failed: exit code 1."""
+
+
+class UsageError(Exception):
+    """The command was called wrongly: exit code 2."""

@@ -1,0 +1,70 @@
+"""`meeplezoo games`: the games with their options, sizes and agents."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import product
+from typing import TYPE_CHECKING
+
+from .arguments import CommandParser
+
+if TYPE_CHECKING:
+    from ..envs.description import GameDescription
+
+
+def run(words: list[str]) -> int:
+    """Print every game and the agents."""
+    parser = CommandParser("games", "List the games with their options, sizes and agents.", ["meeplezoo games"])
+    parser.read(words)
+    from ..agents import agent_names
+    from ..envs.registry import describe, game_names
+
+    for name in game_names():
+        print("\n".join(_game_lines(describe(name))) + "\n")
+    print("agents of every game")
+    names = {**agent_names(), "human": "you, in `meeplezoo play`"}
+    print("\n".join(_columns([(f"  {name}", meaning) for name, meaning in names.items()])))
+    return 0
+
+
+def _game_lines(game: GameDescription) -> list[str]:
+    options = [
+        (f"  --option {option.name}=...", option.valid, f"default {option.default}", option.meaning)
+        for option in game.options
+    ]
+    sizes = [
+        (
+            f"  {players} players",
+            f"{_range(actions)} actions",
+            f"observations of {_range(observations)} numbers",
+        )
+        for players, (actions, observations) in _sizes(game).items()
+    ]
+    return [f"{game.name}: {game.summary}", *_columns(options), *_columns(sizes)]
+
+
+def _sizes(game: GameDescription) -> dict[int, tuple[set[int], set[int]]]:
+    """Return per number of players all numbers of actions and observation sizes that the options bring about."""
+    from ..envs import make_game
+    from ..envs.options import Choice, Number
+
+    choices = [option for option in game.options if isinstance(option, Choice)]
+    (players,) = (option for option in game.options if isinstance(option, Number) and option.name == "num_players")
+    sizes: dict[int, tuple[set[int], set[int]]] = {}
+    for number in range(players.low, players.high + 1):
+        actions, observations = sizes.setdefault(number, (set(), set()))
+        for values in product(*(option.choices for option in choices)):
+            chosen = {option.name: value for option, value in zip(choices, values, strict=True)}
+            made = make_game(game.name, num_players=number, **chosen)
+            actions.add(made.num_actions)
+            observations.add(made.observation_size)
+    return sizes
+
+
+def _range(values: set[int]) -> str:
+    return " or ".join(map(str, sorted(values)))
+
+
+def _columns(rows: Sequence[tuple[str, ...]]) -> list[str]:
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return ["  ".join(f"{cell:{width}}" for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]

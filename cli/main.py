@@ -1,0 +1,98 @@
+"""The command `meeplezoo`: finds the subcommand, runs it, and turns errors into one sentence and an exit code.
+
+Exit codes: 0 done, 1 failed, 2 called wrongly, 130 interrupted (Ctrl-C), 141 nobody reads the output any more.
+Only the subcommand that is run is imported, and it imports the games when it needs them.
+"""
+
+import os
+import sys
+from collections.abc import Callable, Sequence
+from importlib import import_module
+from importlib.metadata import version
+from io import TextIOWrapper
+
+from .errors import CommandError, UsageError
+
+COMMANDS = {
+    "games": "list the games with their options, sizes and agents",
+    "play": "play a game in the terminal, yourself or between agents",
+    "record": "play games between agents and write their records",
+    "replay": "show recorded games ply by ply, or check them",
+    "evaluate": "measure agents against each other over many games",
+    "train": "train an agent by self-play as a config says",
+    "bench": "measure the speed of every layer",
+}
+
+INTERRUPTED = 130
+BROKEN_PIPE = 141
+
+Run = Callable[[list[str]], int]
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run a command line (default: that of the process) and return the exit code."""
+    words = list(sys.argv[1:] if arguments is None else arguments)
+    if isinstance(sys.stdout, TextIOWrapper):
+        # a terminal that lacks a character of a board shows a question mark
+        sys.stdout.reconfigure(errors="replace")
+    try:
+        code = _run(words)
+        # here, where a reader who has gone away is noticed quietly, and not at the end of the process
+        sys.stdout.flush()
+    except UsageError as error:
+        return _report(error, 2)
+    except CommandError as error:
+        return _report(error, 1)
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    except BrokenPipeError:
+        # Python flushes standard output once more at its end; what is left must go nowhere
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return BROKEN_PIPE
+    except OSError as error:
+        return _report(f"{error.filename}: {error.strerror}" if error.filename else error, 1)
+    return code
+
+
+def _report(error: object, code: int) -> int:
+    print(f"meeplezoo: error: {error}", file=sys.stderr)
+    return code
+
+
+def _run(words: list[str]) -> int:
+    if not words:
+        raise UsageError(f"a command is missing; the commands are {', '.join(COMMANDS)}")
+    command, *rest = words
+    if command in ("-h", "--help"):
+        print(_help())
+        return 0
+    if command == "--version":
+        print(f"meeplezoo {version('meeplezoo')}")
+        return 0
+    if command not in COMMANDS:
+        raise UsageError(f"there is no command {command!r}; the commands are {', '.join(COMMANDS)}")
+    run: Run = import_module(f".{command}", __package__).run
+    try:
+        return run(rest)
+    except SystemExit as leaving:
+        # argparse leaves this way after --help
+        return leaving.code if isinstance(leaving.code, int) else 0
+
+
+def _help() -> str:
+    width = max(map(len, COMMANDS))
+    lines = [
+        "usage: meeplezoo COMMAND ...",
+        "",
+        "Modern tabletop games for reinforcement learning: play, record, evaluate, train.",
+        "",
+        "commands:",
+        *(f"  {name:{width}}  {meaning}" for name, meaning in COMMANDS.items()),
+        "",
+        "options:",
+        "  -h, --help  show this help; `meeplezoo COMMAND --help` shows that of a command, with examples",
+        "  --version   show the version",
+        "",
+        "exit codes: 0 done, 1 failed, 2 called wrongly",
+    ]
+    return "\n".join(lines)

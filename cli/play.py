@@ -1,0 +1,155 @@
+"""`meeplezoo play`: one game in the terminal between any agents, people included."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from .arguments import CommandParser, agents_for, counted, described, game_for, output_file
+from .errors import CommandError
+from .move_entry import numbered, read_move
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from ..agents import Agent
+    from ..envs import Game
+    from ..envs.drawing import LastMove
+    from ..envs.game import Move
+
+HUMAN = "human"
+
+_HELP = """\
+Type the number of a move, its short form as in the list (the beginnings of its words will do), or the
+move as JSON. ? shows the list again, q leaves the game."""
+
+
+class _Left(Exception):
+    """The person has left the game."""
+
+
+def run(words: list[str]) -> int:
+    """Play one game."""
+    arguments = _parser().read(words)
+    from ..envs.engine.random_stream import checked_seed
+
+    seed = checked_seed(arguments.seed)
+    game = game_for(arguments.game, arguments.option, len(arguments.agents) or None)
+    names = arguments.agents or [HUMAN, *["greedy"] * (game.num_players - 1)]
+    agents = _agents(game, names, seed)
+    path = output_file(arguments.save) if arguments.save else None
+    print(f"{described(game)}, seed {seed}: {' against '.join(names)}\n")
+    try:
+        history, final = _play(game, agents, seed)
+    except _Left:
+        print(f"You have left the game{', so nothing was saved' if path else ''}.")
+        return 0
+    if path is not None:
+        _save(path, game, seed, names, history, final)
+    return 0
+
+
+def _parser() -> CommandParser:
+    parser = CommandParser(
+        "play",
+        "Play a game in the terminal between any agents; `human` is you. Without agents you play against greedy.\n"
+        "A move is picked by its number, typed in its short form or as JSON; q leaves the game.",
+        [
+            "meeplezoo play {game}",
+            "meeplezoo play {game} human greedy random --option NAME=VALUE",
+            "meeplezoo play {game} greedy random --seed 7 --save game.jsonl",
+        ],
+    )
+    parser.add_game()
+    parser.add_argument("agents", metavar="AGENT", nargs="*", help="one per seat; `human` is a person")
+    parser.add_seed(None)
+    parser.add_argument("--save", metavar="FILE", help="write the record of the whole game to a file")
+    return parser
+
+
+def _agents(game: Game, names: list[str], seed: int) -> list[Agent | None]:
+    """Return the agents, None for a person."""
+    if HUMAN not in names:
+        return [*agents_for(game, names, seed)]
+    # a stand-in keeps every other agent's stream what it is without people
+    machines = agents_for(game, ["random" if name == HUMAN else name for name in names], seed)
+    return [None if name == HUMAN else agent for name, agent in zip(names, machines, strict=True)]
+
+
+def _play(game: Game, agents: list[Agent | None], seed: int) -> tuple[list[tuple[np.void, int]], np.void]:
+    """Play to the end; return the (state before, action) of every ply and the last state."""
+    from ..envs.drawing import LastMove
+
+    people = [seat for seat, agent in enumerate(agents) if agent is None]
+    # what others hide is not shown: the board is that of the person to move, or of the one who moved last
+    seat = people[0] if people else None
+    state = game.new(seed)
+    history: list[tuple[np.void, int]] = []
+    last_move: LastMove | None = None
+    while not game.is_over(state):
+        player = int(state["to_move"])
+        agent = agents[player]
+        seat = player if agent is None else seat
+        _show(game, state, last_move, seat)
+        action = _ask(game, state) if agent is None else _decide(agent, game, state)
+        move = game.move(action, state)
+        history.append((state.copy(), action))
+        game.play_action(state, action)
+        last_move = LastMove(player, move)
+    _show(game, state, last_move, seat)
+    return history, state
+
+
+def _show(game: Game, state: np.void, last_move: LastMove | None, seat: int | None) -> None:
+    from ..envs.render import supports_colour
+
+    text = game.description.module("text").text
+    print(text(game.position(state), last_move, seat, supports_colour(sys.stdout)) + "\n")
+
+
+def _decide(agent: Agent, game: Game, state: np.void) -> int:
+    from ..agents.matches import decide
+    from ..envs import IllegalMove
+    from ..envs.game import as_batch
+
+    try:
+        return int(decide(agent, game, as_batch(state).copy())[0])
+    except IllegalMove as error:
+        raise CommandError(error) from None
+
+
+def _ask(game: Game, state: np.void) -> int:
+    """Return the action that the person to move chooses."""
+    legal = game.legal_moves(state)
+    _list(legal)
+    while True:
+        try:
+            text = input(f"Player {int(state['to_move'])}, your move (? for help, q to quit): ").strip()
+        except EOFError:
+            print()
+            raise _Left from None
+        if text.lower() in ("q", "quit", "exit"):
+            raise _Left
+        if text == "?":
+            print(_HELP)
+            _list(legal)
+        elif text:
+            try:
+                return game.action(read_move(text, legal), state)
+            except ValueError as error:
+                print(f"{error}.")
+
+
+def _list(legal: list[Move]) -> None:
+    print(numbered(legal, shutil.get_terminal_size().columns) + "\n")
+
+
+def _save(
+    path: Path, game: Game, seed: int, names: list[str], history: list[tuple[np.void, int]], final: np.void
+) -> None:
+    from ..envs.records import make_record, write_records
+
+    write_records(path, [make_record(game, seed, names, history, final)])
+    print(f"{path}: the record of {counted(len(history), 'ply')}")

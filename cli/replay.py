@@ -1,0 +1,76 @@
+"""`meeplezoo replay`: recorded games shown ply by ply, or checked."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+from .arguments import CommandParser, counted, described, input_file
+from .errors import CommandError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from ..envs.records import StoredRecord
+
+
+def run(words: list[str]) -> int:
+    """Show or check a file of records."""
+    parser = CommandParser(
+        "replay",
+        "Show recorded games ply by ply, or check them: --check plays every game again and compares players,\n"
+        "legality, positions and legal moves where they are given, and the final position. Exit code 1 if\n"
+        "anything differs or the file is damaged.",
+        ["meeplezoo replay games.jsonl | less -R", "meeplezoo replay games.jsonl --check"],
+    )
+    parser.add_argument("file", metavar="FILE.jsonl", help="records, one line of JSON each")
+    parser.add_argument("--check", action="store_true", help="compare everything instead of showing it")
+    arguments = parser.read(words)
+    path = input_file(arguments.file)
+    from ..envs.records import RecordError
+
+    try:
+        return _check(path) if arguments.check else _show(path)
+    except RecordError as error:
+        raise CommandError(f"{path}: {error}") from None
+
+
+def _check(path: Path) -> int:
+    from ..envs.record_checks import check_record
+    from ..envs.records import read_records
+
+    games = plies = other_chance = 0
+    for stored in read_records(path):
+        other_chance += not check_record(stored)
+        games += 1
+        plies += len(stored.record["plies"])
+    print(f"{counted(games, 'game')}, {counted(plies, 'ply')}: all agree")
+    if other_chance:
+        print(
+            f"chance differs in {counted(other_chance, 'game')} (the seed deals another first position here): checked "
+            "ply by ply from the positions given, all but what chance decides"
+        )
+    return 0
+
+
+def _show(path: Path) -> int:
+    from ..envs.records import read_records
+
+    for stored in read_records(path):
+        _show_game(stored)
+    return 0
+
+
+def _show_game(stored: StoredRecord) -> None:
+    from ..envs.records import replay
+    from ..envs.render import supports_colour
+
+    game, record = stored.game, stored.record
+    plies = len(record["plies"])
+    agents = " against ".join(record["agents"])
+    print(f"Game {stored.line}: {described(game)}, seed {record['seed']}, {agents}, {counted(plies, 'ply')}\n")
+    text = game.description.module("text").text
+    colour = supports_colour(sys.stdout)
+    for ply, (position, last_move) in enumerate(replay(stored)):
+        print(f"Game {stored.line}, " + (f"ply {ply} of {plies}" if ply < plies else "the end"))
+        print(text(position, last_move, None, colour) + "\n")

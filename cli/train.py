@@ -1,0 +1,46 @@
+"""`meeplezoo train`: self-play training as a config says."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from .arguments import CommandParser
+from .errors import CommandError
+
+
+def run(words: list[str]) -> int:
+    """Hand config, changes and run to the training."""
+    parser = CommandParser(
+        "train",
+        "Train an agent by self-play. The config is a file, or the name of one that comes with the package;\n"
+        "KEY=VALUE changes single settings. Ctrl-C saves and stops; --resume goes on.",
+        [
+            "meeplezoo train {game}/ppo",
+            "meeplezoo train configs/{game}/ppo.yaml seed=3 decisions=2000000",
+            "meeplezoo train --resume runs/RUN",
+        ],
+    )
+    parser.add_argument(
+        "words",
+        metavar="CONFIG [KEY=VALUE ...]",
+        nargs="*",
+        help="file or name of a config, and changes to it",
+    )
+    parser.add_argument("--resume", metavar="RUN", help="folder of a run that is to go on")
+    arguments = parser.read(words)
+    first, *rest = arguments.words or [None]
+    is_config = first is not None and ("=" not in first or Path(first).exists())
+    config, overrides = (first, rest) if is_config else (None, arguments.words)
+    if config is None and arguments.resume is None:
+        parser.error("the following arguments are required: CONFIG, or --resume RUN")
+    try:
+        from ..training.command import train_command
+
+        code: int = train_command(config, overrides, arguments.resume)
+    except ImportError as error:
+        if str(error.name).startswith("meeplezoo"):
+            raise
+        raise CommandError(
+            f"training needs {error.name}, which is missing; install it with: pip install 'meeplezoo[train]'"
+        ) from None
+    return code
