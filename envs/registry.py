@@ -7,6 +7,7 @@ from .description import GameDescription
 
 GAMES = {
     "azul": "azul",
+    "qwirkle": "qwirkle",
 }
 """Name of the game -> its folder in `envs/`, whose package holds a `GAME: GameDescription`."""
 

@@ -1,0 +1,37 @@
+"""Qwirkle: lay tiles of one colour or one shape in rows and columns."""
+
+from typing import Any
+
+from ..description import GameDescription
+from ..options import Choice, Number
+from .state import DTYPE, OPENINGS, PLACE
+
+
+def num_actions(options: dict[str, Any]) -> int:
+    """Return the number of actions: pick up, return, end, and the cells of the window."""
+    size: int = options["board_size"]
+    return PLACE + size * size
+
+
+def fields(options: dict[str, Any]) -> tuple[Any, ...]:
+    from ..observation_field import ObservationField
+    return (ObservationField("x",(1,),"x"),)
+
+
+GAME = GameDescription(
+    name="qwirkle",
+    title="Qwirkle",
+    version=0,
+    package=__name__,
+    options=(
+        Number("num_players", 2, 4, 2, "players at the table"),
+        Choice("opening", OPENINGS, "strict", "whether the first turn has to lay the largest set of the hand"),
+        Number("board_size", 7, 92, 48, "the table may grow to one less in width and height"),
+        Number("max_turns", 1, 10_000, 200, "the game is cut off after this turn"),
+    ),
+    state_dtype=DTYPE,
+    num_actions=num_actions,
+    observation_fields=fields,
+    margin_scale=50.0,
+    summary="Lay tiles of one colour or one shape in rows and columns.",
+)

@@ -1,0 +1,207 @@
+"""Where the picked tile may go, and what may be picked up: the cells and kinds of the running turn (see state.py)."""
+
+from typing import Any
+
+import numpy as np
+
+from ..engine.bits import popcount
+from ..engine.compilation import kernel
+from .state import PLACE, TORUS
+from .table import column_of, kinds_anywhere, kinds_at, row_of, run_end, slot_at
+
+_COLOUR = 0b111111
+_SHAPE = sum(1 << (6 * colour) for colour in range(6))
+
+
+@kernel
+def along_row(state: Any) -> bool:
+    """Tell whether the next tile of this turn may lie in the row of those placed (Q8 c)."""
+    first = np.int64(state["placed"][0])
+    second = np.int64(state["placed"][1])
+    return state["placed_count"] == 1 or first // TORUS == second // TORUS
+
+
+@kernel
+def along_column(state: Any) -> bool:
+    """Tell whether the next tile of this turn may lie in the column of those placed (Q8 c)."""
+    first = np.int64(state["placed"][0])
+    second = np.int64(state["placed"][1])
+    return state["placed_count"] == 1 or first % TORUS == second % TORUS
+
+
+@kernel
+def end_cell(state: Any, which: Any) -> Any:
+    """Return one of the (up to four) cells that a further tile of this turn may take, -1 if it is none.
+
+    which: 0 left, 1 right, 2 above, 3 below the run of the tiles placed.
+    """
+    first = np.int64(state["placed"][0])
+    sign = np.int64(2) * (which % 2) - 1
+    if which < 2:
+        return run_end(state, first, sign, np.int64(0)) if along_row(state) else np.int64(-1)
+    return run_end(state, first, np.int64(0), sign) if along_column(state) else np.int64(-1)
+
+
+@kernel
+def opening_cell(state: Any) -> Any:
+    """Return the cell that the next tile of a strict opening takes (Q4): [0, 0], [1, 0], ..."""
+    return np.int64(state["placed_count"])
+
+
+@kernel
+def opening_kinds(state: Any) -> Any:
+    """Return the kinds that may come next in a strict opening: they leave a set of the largest size open (Q4)."""
+    placed = np.int64(0)
+    for index in range(state["placed_count"]):
+        placed |= 1 << (np.int64(state["board"][state["placed"][index]]) - 1)
+    held = np.int64(state["hand_kinds"][state["to_move"]]) | placed
+    kinds = np.int64(0)
+    for index in range(6):
+        of_colour = held & (_COLOUR << (6 * index))
+        if popcount(of_colour) == state["opening_size"] and placed & ~of_colour == 0:
+            kinds |= of_colour
+        of_shape = held & (_SHAPE << index)
+        if popcount(of_shape) == state["opening_size"] and placed & ~of_shape == 0:
+            kinds |= of_shape
+    return kinds & ~placed
+
+
+@kernel
+def set_size(kinds: Any) -> Any:
+    """Return the size of the largest set of different tiles that share a colour or a shape (Q3)."""
+    size = np.int64(0)
+    for index in range(6):
+        size = max(size, popcount(kinds & (_COLOUR << (6 * index))), popcount(kinds & (_SHAPE << index)))
+    return size
+
+
+@kernel
+def note_fits(state: Any) -> None:
+    """Compute which kinds may be picked up now, were they in the hand (Q9)."""
+    if state["opening_size"] > 0:
+        state["fits"] = opening_kinds(state)
+    elif state["placed_count"] == 0:
+        state["fits"] = kinds_anywhere(state)
+    else:
+        kinds = np.int64(0)
+        for which in range(4):
+            cell = end_cell(state, which)
+            if cell >= 0:
+                kinds |= kinds_at(state, cell)
+        state["fits"] = kinds
+
+
+@kernel
+def picks(state: Any) -> Any:
+    """Return the kinds that may be picked up now."""
+    if state["returned_count"] > 0 or state["picked"] > 0:
+        return np.int64(0)
+    return np.int64(state["fits"]) & np.int64(state["hand_kinds"][state["to_move"]])
+
+
+@kernel
+def returns(state: Any) -> Any:
+    """Return the kinds that may be laid aside now (Q11, Q12)."""
+    allowed = state["placed_count"] == 0 and state["picked"] == 0
+    if allowed and state["returned_count"] < state["exchange_limit"]:
+        return np.int64(state["hand_kinds"][state["to_move"]])
+    return np.int64(0)
+
+
+@kernel
+def may_end(state: Any) -> bool:
+    """Tell whether the turn may be ended now: after placing or returning, or as the pass (Q10, Q11, Q14)."""
+    if state["picked"] > 0:
+        return False
+    if state["placed_count"] > 0:
+        return state["opening_size"] == 0
+    return state["returned_count"] > 0 or (picks(state) == 0 and returns(state) == 0)
+
+
+@kernel
+def may_place(state: Any, cell: Any) -> bool:
+    """Tell whether the picked tile may lie on a cell."""
+    bit = np.int64(1) << (np.int64(state["picked"]) - 1)
+    if state["opening_size"] > 0:
+        return cell == opening_cell(state)
+    if state["tiles_on_table"] == 0:
+        return cell == 0
+    if slot_at(state, cell) < 0 or kinds_at(state, cell) & bit == 0:
+        return False
+    if state["placed_count"] == 0:
+        return True
+    for which in range(4):
+        if end_cell(state, which) == cell:
+            return True
+    return False
+
+
+@kernel
+def action_of_cell(state: Any, cell: Any) -> Any:
+    """Return the action that places the picked tile on a cell in the table or beside it."""
+    size = np.int64(state["option_board_size"])
+    width = np.int64(state["right"]) - np.int64(state["left"]) + 1
+    height = np.int64(state["bottom"]) - np.int64(state["top"]) + 1
+    x = column_of(state, cell) + (size - width) // 2
+    y = row_of(state, cell) + (size - height) // 2
+    return PLACE + y * size + x
+
+
+@kernel
+def cell_of_action(state: Any, action: Any) -> Any:
+    """Return the cell on which an action places a tile, -1 if that is neither in the table nor beside it."""
+    size = np.int64(state["option_board_size"])
+    at = action - PLACE
+    if at < 0 or at >= size * size:
+        return np.int64(-1)
+    width = np.int64(state["right"]) - np.int64(state["left"]) + 1
+    height = np.int64(state["bottom"]) - np.int64(state["top"]) + 1
+    x = at % size - (size - width) // 2
+    y = at // size - (size - height) // 2
+    if x < -1 or x > width or y < -1 or y > height:
+        return np.int64(-1)
+    column = (np.int64(state["left"]) + x + TORUS) % TORUS
+    row = (np.int64(state["top"]) + y + TORUS) % TORUS
+    return row * TORUS + column
+
+
+@kernel
+def count_places(state: Any) -> Any:
+    """Return the number of cells on which the picked tile may lie."""
+    if state["opening_size"] > 0 or state["tiles_on_table"] == 0:
+        return np.int64(1)
+    count = np.int64(0)
+    bit = np.int64(1) << (np.int64(state["picked"]) - 1)
+    if state["placed_count"] > 0:
+        for which in range(4):
+            cell = end_cell(state, which)
+            count += cell >= 0 and kinds_at(state, cell) & bit != 0
+        return count
+    for slot in range(state["frontier_count"]):
+        count += kinds_at(state, np.int64(state["frontier_cell"][slot])) & bit != 0
+    return count
+
+
+@kernel
+def nth_place(state: Any, n: Any) -> Any:
+    """Return the n-th cell on which the picked tile may lie, in the order of the frontier; n below the count."""
+    if state["opening_size"] > 0:
+        return opening_cell(state)
+    if state["tiles_on_table"] == 0:
+        return np.int64(0)
+    bit = np.int64(1) << (np.int64(state["picked"]) - 1)
+    if state["placed_count"] > 0:
+        for which in range(4):
+            cell = end_cell(state, which)
+            if cell >= 0 and kinds_at(state, cell) & bit != 0:
+                if n == 0:
+                    return cell
+                n -= 1
+        return np.int64(-1)
+    for slot in range(state["frontier_count"]):
+        cell = np.int64(state["frontier_cell"][slot])
+        if kinds_at(state, cell) & bit != 0:
+            if n == 0:
+                return cell
+            n -= 1
+    return np.int64(-1)

@@ -1,0 +1,283 @@
+"""Qwirkle's turns as kernels on one record (see state.py).
+
+Actions: 0-35 pick up a kind, 36-71 return a kind, 72 end the turn, then 73 + board_size * y + x: place the picked tile on
+a cell of a window of board_size x board_size cells that is centred on the table. Numbers like Q12 are those of the
+rules in docs/qwirkle.md.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from ..engine.bits import nth_bit, popcount
+from ..engine.compilation import kernel
+from ..engine.random_stream import draw
+from ..engine.state import CUT_OFF, ENDED, RUNNING
+from .observation import observe
+from .placement import (
+    action_of_cell,
+    cell_of_action,
+    count_places,
+    may_end,
+    may_place,
+    note_fits,
+    nth_place,
+    picks,
+    returns,
+    set_size,
+)
+from .scoring import turn_points
+from .state import COPIES, END, HAND_SIZE, NUM_KINDS, NUM_TILES, PLACE, RETURN, STRICT
+from .table import put_tile
+
+__all__ = ["apply", "count_legal", "is_legal", "legal_mask", "nth_legal", "observe", "redeal", "result", "set_up"]
+
+LAST_TILE_BONUS = 6
+
+
+@kernel
+def set_up(state: Any) -> None:
+    """Set up a game on a record that is zero but for options and random stream (Q1-Q3)."""
+    players = np.int64(state["option_num_players"])
+    for kind in range(NUM_KINDS):
+        state["bag"][kind] = COPIES
+    state["bag_size"] = NUM_TILES
+    for player in range(players):
+        draw_tiles(state, player, np.int64(HAND_SIZE))
+    largest = np.int64(0)
+    tied = np.int64(0)
+    for player in range(players):
+        size = set_size(np.int64(state["hand_kinds"][player]))
+        if size > largest:
+            largest = size
+            tied = np.int64(0)
+        tied += size == largest
+    chosen = draw(state["random"], tied)
+    for player in range(players):
+        if set_size(np.int64(state["hand_kinds"][player])) == largest:
+            if chosen == 0:
+                state["to_move"] = player
+            chosen -= 1
+    state["turn_number"] = 1
+    begin_turn(state)
+
+
+@kernel
+def begin_turn(state: Any) -> None:
+    """Compute what the player to move may do in the turn that begins."""
+    player = np.int64(state["to_move"])
+    if state["option_opening"] == STRICT and state["turn_number"] == 1:
+        state["opening_size"] = set_size(np.int64(state["hand_kinds"][player]))
+        state["exchange_limit"] = 0
+    else:
+        state["opening_size"] = 0
+        state["exchange_limit"] = min(np.int64(state["hand_size"][player]), np.int64(state["bag_size"]))
+    note_fits(state)
+
+
+@kernel
+def draw_tiles(state: Any, player: Any, tiles: Any) -> None:
+    """Draw tiles from the bag, as far as it goes."""
+    for _ in range(min(tiles, np.int64(state["bag_size"]))):
+        left = draw(state["random"], np.int64(state["bag_size"]))
+        kind = 0
+        while left >= state["bag"][kind]:
+            left -= state["bag"][kind]
+            kind += 1
+        state["bag"][kind] -= 1
+        state["bag_size"] -= 1
+        give_tile(state, player, kind)
+
+
+@kernel
+def give_tile(state: Any, player: Any, kind: Any) -> None:
+    """Put a tile into a hand."""
+    state["hands"][player, kind] += 1
+    state["hand_size"][player] += 1
+    state["hand_kinds"][player] = np.int64(state["hand_kinds"][player]) | np.int64(1) << kind
+
+
+@kernel
+def take_tile(state: Any, player: Any, kind: Any) -> None:
+    """Take a tile out of a hand that has it."""
+    state["hands"][player, kind] -= 1
+    state["hand_size"][player] -= 1
+    if state["hands"][player, kind] == 0:
+        state["hand_kinds"][player] = np.int64(state["hand_kinds"][player]) & ~(np.int64(1) << kind)
+
+
+@kernel
+def count_legal(state: Any) -> int:
+    """Return the number of legal actions; 0 when the game is over."""
+    if state["over"] != RUNNING:
+        return 0
+    if state["picked"] > 0:
+        return count_places(state)
+    return popcount(picks(state)) + popcount(returns(state)) + may_end(state)
+
+
+@kernel
+def nth_legal(state: Any, n: int) -> int:
+    """Return the n-th legal action, from 0, in an order that the state decides; n has to be below `count_legal`."""
+    if state["picked"] > 0:
+        return action_of_cell(state, nth_place(state, n))
+    kinds = picks(state)
+    count = popcount(kinds)
+    if n < count:
+        return nth_bit(kinds, n)
+    n -= count
+    kinds = returns(state)
+    count = popcount(kinds)
+    if n < count:
+        return RETURN + nth_bit(kinds, n)
+    return END
+
+
+@kernel
+def is_legal(state: Any, action: Any) -> bool:
+    """Tell whether an action, any integer, is legal now."""
+    if action < 0 or state["over"] != RUNNING:
+        return False
+    if state["picked"] > 0:
+        cell = cell_of_action(state, action)
+        return cell >= 0 and may_place(state, cell)
+    if action < RETURN:
+        return picks(state) >> action & 1 != 0
+    if action < END:
+        return returns(state) >> (action - RETURN) & 1 != 0
+    return action == END and may_end(state)
+
+
+@kernel
+def legal_mask(state: Any, mask: Any) -> None:
+    """Write 1 for legal and 0 for other actions to int8[num_actions]; all 0 when the game is over."""
+    for action in range(len(mask)):
+        mask[action] = 0
+    if state["over"] != RUNNING:
+        return
+    if state["picked"] > 0:
+        for n in range(count_places(state)):
+            mask[action_of_cell(state, nth_place(state, np.int64(n)))] = 1
+        return
+    for first, kinds in ((0, picks(state)), (RETURN, returns(state))):
+        while kinds != 0:
+            mask[first + nth_bit(kinds, 0)] = 1
+            kinds &= kinds - 1
+    mask[END] = may_end(state)
+
+
+@kernel
+def apply(state: Any, action: Any) -> None:
+    """Play a legal action and all that follows without a decision, up to the next decision or the end."""
+    player = np.int64(state["to_move"])
+    if action < RETURN:
+        take_tile(state, player, action)
+        state["picked"] = 1 + action
+    elif action < END:
+        take_tile(state, player, action - RETURN)
+        state["returned"][action - RETURN] += 1
+        state["returned_count"] += 1
+        if state["returned_count"] == state["exchange_limit"]:
+            _end_turn(state, player)
+    elif action == END:
+        _end_turn(state, player)
+    else:
+        cell = cell_of_action(state, action)
+        put_tile(state, cell, np.int64(state["picked"]) - 1)
+        state["picked"] = 0
+        state["placed"][state["placed_count"]] = cell
+        state["placed_count"] += 1
+        note_fits(state)
+        complete = state["opening_size"] > 0 and state["placed_count"] == state["opening_size"]
+        if complete or picks(state) == 0:
+            _end_turn(state, player)
+
+
+@kernel
+def _end_turn(state: Any, player: Any) -> None:
+    """Score, draw, exchange or count a pass; then the next turn or the end (Q13, Q16-Q21)."""
+    placed = np.int64(state["placed_count"])
+    returned = np.int64(state["returned_count"])
+    ended = False
+    if placed > 0:
+        state["score"][player] += turn_points(state)
+        draw_tiles(state, player, placed)
+        if state["hand_size"][player] == 0:
+            state["score"][player] += LAST_TILE_BONUS
+            ended = True
+        state["passes"] = 0
+    elif returned > 0:
+        draw_tiles(state, player, returned)
+        for kind in range(NUM_KINDS):
+            state["bag"][kind] += state["returned"][kind]
+            state["returned"][kind] = 0
+        state["bag_size"] += returned
+        state["passes"] = 0
+    else:
+        state["passes"] += 1
+        ended = state["passes"] == state["option_num_players"]
+    state["placed_count"] = 0
+    state["returned_count"] = 0
+    if ended:
+        state["over"] = ENDED
+    elif state["turn_number"] >= state["option_max_turns"]:
+        state["over"] = CUT_OFF
+    else:
+        state["turn_number"] += 1
+        state["to_move"] = 0 if player + 1 == state["option_num_players"] else player + 1
+        begin_turn(state)
+
+
+@kernel
+def result(state: Any, scores: Any, places: Any) -> None:
+    """Write each player's score and place (0 the winners; ties share the better place) to int32 arrays (Q22)."""
+    players = state["option_num_players"]
+    for player in range(players):
+        scores[player] = state["score"][player]
+        places[player] = 0
+        for other in range(players):
+            places[player] += state["score"][other] > state["score"][player]
+
+
+@kernel
+def redeal(state: Any, seat: Any) -> None:
+    """Deal anew what a seat cannot see: the other hands, what another player has laid aside, the bag.
+
+    All these tiles are pooled in the bag and drawn again, the same number to each place.
+    """
+    players = np.int64(state["option_num_players"])
+    mover = np.int64(state["to_move"])
+    hidden_returns = np.int64(0) if mover == seat else np.int64(state["returned_count"])
+    if hidden_returns > 0:
+        for kind in range(NUM_KINDS):
+            state["bag"][kind] += state["returned"][kind]
+            state["returned"][kind] = 0
+        state["bag_size"] += hidden_returns
+    for player in range(players):
+        if player != seat:
+            for kind in range(NUM_KINDS):
+                state["bag"][kind] += state["hands"][player, kind]
+                state["hands"][player, kind] = 0
+            state["bag_size"] += state["hand_size"][player]
+    for player in range(players):
+        if player != seat:
+            tiles = np.int64(state["hand_size"][player])
+            state["hand_size"][player] = 0
+            state["hand_kinds"][player] = 0
+            draw_tiles(state, player, tiles)
+    if hidden_returns > 0:
+        draw_tiles(state, mover, hidden_returns)
+        _lay_aside_again(state, mover, hidden_returns)
+
+
+@kernel
+def _lay_aside_again(state: Any, player: Any, tiles: Any) -> None:
+    """Move random tiles of a hand to those laid aside."""
+    for _ in range(tiles):
+        left = draw(state["random"], np.int64(state["hand_size"][player]))
+        kind = 0
+        while left >= state["hands"][player, kind]:
+            left -= state["hands"][player, kind]
+            kind += 1
+        take_tile(state, player, kind)
+        state["returned"][kind] += 1

@@ -1,0 +1,92 @@
+"""Qwirkle's record, for any number of players and any `board_size`.
+
+Colours: 0 red, 1 orange, 2 yellow, 3 green, 4 blue, 5 purple. Shapes: 0 circle, 1 cross, 2 diamond, 3 square, 4 star,
+5 clover. A *kind* is 6 * colour + shape, three tiles each; a *set of kinds* is 36 bits of a uint64.
+
+The table lies on a torus of 92 x 92 cells: no legal game is wider than 91, so nothing ever meets itself. A *cell* is
+92 * (y mod 92) + (x mod 92); the first tile lies at x = y = 0, x grows to the right, y downwards.
+
+| field | dtype | meaning |
+|---|---|---|
+| `board` | uint8[8464] | 0 empty, 1 + kind a tile, 37 + slot an empty cell beside a tile (the frontier) |
+| `frontier_count` | uint8 | slots of the frontier in use |
+| `frontier_cell` | uint16[218] | per slot: the cell |
+| `frontier_row` | uint64[218] | per slot: the kinds that the runs in its row admit |
+| `frontier_column` | uint64[218] | per slot: the kinds that the runs in its column admit |
+| `left`, `right`, `top`, `bottom` | int8 | the extent of the table in x and y, all 0 on an empty one |
+| `tiles_on_table` | uint8 | tiles on the table |
+| `hands` | uint8[4, 36] | per player: tiles of each kind, those picked, placed or returned in this turn taken out |
+| `hand_size` | uint8[4] | per player: how many these are |
+| `hand_kinds` | uint64[4] | per player: the set of kinds in the hand |
+| `bag` | uint8[36] | tiles of each kind |
+| `bag_size` | uint8 | how many these are |
+| `score` | int16[4] | per player |
+| `turn_number` | int16 | from 1 |
+| `passes` | uint8 | how many players in a row have passed |
+| `placed_count` | uint8 | tiles placed in this turn |
+| `placed` | uint16[6] | their cells, in order |
+| `returned_count` | uint8 | tiles laid aside in this turn |
+| `returned` | uint8[36] | of each kind |
+| `picked` | uint8 | 0, or 1 + the kind that was picked up and has to be placed |
+| `exchange_limit` | uint8 | how many tiles may be returned in this turn (Q11) |
+| `opening_size` | uint8 | tiles that have to be laid in this turn (strict opening, Q4), otherwise 0 |
+| `fits` | uint64 | the kinds that may be picked up now if they are in the hand (Q9) |
+"""
+
+from ..engine.state import Field, record_dtype
+
+COLOURS = ("red", "orange", "yellow", "green", "blue", "purple")
+SHAPES = ("circle", "cross", "diamond", "square", "star", "clover")
+KINDS = tuple(f"{colour} {shape}" for colour in COLOURS for shape in SHAPES)
+NUM_KINDS = 36
+COPIES = 3
+NUM_TILES = NUM_KINDS * COPIES
+HAND_SIZE = 6
+LONGEST_RUN = 6
+
+TORUS = 92
+NUM_CELLS = TORUS * TORUS
+MAX_FRONTIER = 218
+FIRST_SLOT = 1 + NUM_KINDS
+ALL_KINDS = (1 << NUM_KINDS) - 1
+
+PICK = 0
+RETURN = NUM_KINDS
+END = 2 * NUM_KINDS
+PLACE = END + 1
+
+OPENINGS = ("strict", "free")
+STRICT, FREE = 0, 1
+
+FIELDS: tuple[Field, ...] = (
+    ("frontier_row", "<u8", (MAX_FRONTIER,)),
+    ("frontier_column", "<u8", (MAX_FRONTIER,)),
+    ("hand_kinds", "<u8", (4,)),
+    ("fits", "<u8"),
+    ("frontier_cell", "<u2", (MAX_FRONTIER,)),
+    ("placed", "<u2", (HAND_SIZE,)),
+    ("score", "<i2", (4,)),
+    ("turn_number", "<i2"),
+    ("left", "i1"),
+    ("right", "i1"),
+    ("top", "i1"),
+    ("bottom", "i1"),
+    ("tiles_on_table", "u1"),
+    ("frontier_count", "u1"),
+    ("hand_size", "u1", (4,)),
+    ("hands", "u1", (4, NUM_KINDS)),
+    ("bag_size", "u1"),
+    ("bag", "u1", (NUM_KINDS,)),
+    ("passes", "u1"),
+    ("placed_count", "u1"),
+    ("returned_count", "u1"),
+    ("returned", "u1", (NUM_KINDS,)),
+    ("picked", "u1"),
+    ("exchange_limit", "u1"),
+    ("opening_size", "u1"),
+    ("board", "u1", (NUM_CELLS,)),
+)
+
+OPTION_NAMES = ("num_players", "opening", "board_size", "max_turns")
+
+DTYPE = record_dtype(OPTION_NAMES, FIELDS)
