@@ -49,7 +49,7 @@ class Decisions:
         if self._observation is not None:
             return self._observation
         observation = np.empty((len(self), self.game.observation_size), np.float32)
-        self.game.kernels.write_observations(self._states, self.seats, observation, 0, len(self))
+        self.game.kernels.write_observations(self._states, self.seats, self.game.form, observation, 0, len(self))
         return observation
 
     def redealt(self, stream: np.ndarray) -> np.ndarray:

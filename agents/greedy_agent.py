@@ -14,12 +14,13 @@ class GreedyAgent:
         self.name = name
         self._choose = game.kernels.choose_greedy
         self._values = np.empty(game.num_actions, np.float32)
+        self._scratch = np.empty(game.kernels.SCRATCH_SIZE, np.int64)
         self._stream = agent_stream(seed)
 
     def act(self, decisions: Decisions) -> np.ndarray:
         """Return one legal action for each decision, int64 [n]."""
         actions = np.empty(len(decisions), np.int64)
-        self._choose(decisions.redealt(self._stream), self._stream, self._values, actions)
+        self._choose(decisions.redealt(self._stream), self._stream, self._values, self._scratch, actions)
         return actions
 
 

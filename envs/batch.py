@@ -60,6 +60,7 @@ class GameBatch:
         self._settings["check"] = [[False], [True]]
         self._settings["auto_reset"] = auto_reset
         self._settings["rewards"] = REWARDS.index(rewards)
+        self._settings["observation"] = game.form
         self._settings["margin_scale"] = game.description.margin_scale
         self._unchecked, self._checked = self._settings
         self._choice_streams = np.zeros((num_games, 4), np.uint32)
@@ -184,7 +185,7 @@ class GameBatch:
             raise ValueError(f"seats must be 0 to {self.game.num_players - 1}")
         checked_seats = seats
         self._run(
-            lambda start, stop: self._kernels.write_observations(self.states, checked_seats, observation, start, stop)
+            lambda start, stop: self._kernels.write_observations(self.states, checked_seats, self.game.form, observation, start, stop)
         )
         return observation
 
@@ -260,6 +261,7 @@ class GameBatch:
             "game": self.game.name,
             "version": self.game.description.version,
             "options": self.game.options,
+            "observation": self.game.observation,
             "threads": self.threads,
         }
         arrays: dict[str, Any] = {
@@ -279,7 +281,7 @@ class GameBatch:
             head = json.loads(str(file["head"])) if "head" in file else {}
             if head.get("format") != _FORMAT:
                 raise ValueError(f"{path} is no file of GameBatch.save")
-            game = make_game(head["game"], **head["options"])
+            game = make_game(head["game"], observation=head["observation"], **head["options"])
             if head["version"] != game.description.version:
                 raise ValueError(f"{path} holds version {head['version']} of {game.name}, not this one")
             states = file["states"].view(game.description.state_dtype).reshape(-1)

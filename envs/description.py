@@ -3,9 +3,10 @@
 A game's folder holds modules with these functions; kernels work on one record and never raise or allocate.
 
 - `rules`, kernels: `set_up(state)`, `count_legal(state)`, `nth_legal(state, n)`, `is_legal(state, action)`,
-  `legal_mask(state, mask)`, `apply(state, action)`, `observe(state, seat, observation)`,
+  `legal_mask(state, mask)`, `apply(state, action)`, `observe(state, seat, form, observation)`,
   `result(state, scores, places)`, `redeal(state, seat)`;
-- `greedy`, a kernel: `action_values(state, values)`, float32 [num_actions], -inf where not legal;
+- `greedy`, a kernel: `action_values(state, values, scratch)`, float32 [num_actions], -inf where not legal; scratch
+  is int64[1024] for any use;
 - `notation`: `PHASES`, `move(options, action, state)`, `action(options, move, state)`, `position(options, state)`,
   `fill(options, own, phase, state)`, `ending_error(state)`, `chance_free(before, after)`;
 - `drawing`: `svg(position, last_move, seat)`;
@@ -35,7 +36,10 @@ class GameDescription:
     options: tuple[Option, ...]
     state_dtype: np.dtype
     num_actions: Callable[[dict[str, Any]], int]
-    observation_fields: Callable[[dict[str, Any]], tuple[ObservationField, ...]]
+    observations: tuple[str, ...]
+    """The forms that an observation can have; the first is the default."""
+    observation_fields: Callable[[dict[str, Any], str], tuple[ObservationField, ...]]
+    """The parts of an observation, for the options and a form."""
     margin_scale: float
     summary: str
 

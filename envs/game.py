@@ -31,9 +31,11 @@ class Game:
 
     description: GameDescription
     options: dict[str, Any]
+    observation: str
+    """The form of the observations, one of the description's."""
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _make_again, (self.name, self.options)
+        return _make_again, (self.name, self.observation, self.options)
 
     @property
     def name(self) -> str:
@@ -54,7 +56,12 @@ class Game:
     @cached_property
     def observation_fields(self) -> tuple[ObservationField, ...]:
         """Return the parts of the observation in order."""
-        return self.description.observation_fields(self.options)
+        return self.description.observation_fields(self.options, self.observation)
+
+    @property
+    def form(self) -> int:
+        """Return the number of the form of the observations, as kernels know it."""
+        return self.description.observations.index(self.observation)
 
     @cached_property
     def observation_size(self) -> int:
@@ -101,7 +108,7 @@ class Game:
     def observe(self, state: np.void, seat: int) -> np.ndarray:
         """Return what a seat sees, float32 [observation_size]."""
         observation = np.zeros((1, self.observation_size), np.float32)
-        self.kernels.write_observations(as_batch(state), np.array([seat]), observation, 0, 1)
+        self.kernels.write_observations(as_batch(state), np.array([seat]), self.form, observation, 0, 1)
         return observation[0]
 
     def move(self, action: int, state: np.void | None = None) -> Move:
@@ -170,14 +177,22 @@ class Game:
         return read_position(self, position, checked_seed(seed))
 
 
-def make_game(name: str, **options: Any) -> Game:
-    """Return a game with its options; ValueError that lists the valid ones for an unknown name or value."""
+def make_game(name: str, /, *, observation: str | None = None, **options: Any) -> Game:
+    """Return a game with its options; ValueError that lists the valid ones for an unknown name or value.
+
+    `observation` is one of the game's forms of observations (default: its first). It is no option: the game and its
+    records stay the same whatever agents are shown.
+    """
     description = describe(name)
-    return Game(description, options_of_games.complete(name, description.options, options))
+    form = description.observations[0] if observation is None else observation
+    if form not in description.observations:
+        valid = ", ".join(description.observations)
+        raise ValueError(f"{name} has the observations {valid}, not {observation!r}")
+    return Game(description, options_of_games.complete(name, description.options, options), form)
 
 
-def _make_again(name: str, options: dict[str, Any]) -> Game:
-    return make_game(name, **options)
+def _make_again(name: str, observation: str, options: dict[str, Any]) -> Game:
+    return make_game(name, observation=observation, **options)
 
 
 _bound: dict[str, ModuleType] = {}

@@ -26,6 +26,7 @@ GAME = GameDescription(
     ),
     state_dtype=DTYPE,
     num_actions=num_actions,
+    observations=("flat",),
     observation_fields=fields,
     margin_scale=50.0,
     summary="Draft tiles from the factories, fill pattern lines, tile the wall.",

@@ -6,19 +6,24 @@ from typing import Any
 
 from ..drawing import Box, LastMove, element, rectangle
 from ..lettering import letters, text_width
-from .tile_drawing import (
+from ..page_drawing import (
     CARD,
     CARD_EDGE,
     INK,
     MUTED,
     TURN,
     TURN_TINT,
+    WARNING,
     WINNER,
-    WINNER_TINT,
     last_move_mark,
+    pill,
+    pill_width,
+    player_card,
+    player_colour,
     space,
-    tile,
 )
+from ..wording import points, winners
+from .tile_drawing import tile
 from .wording import FLOOR_COSTS, floor_cost, floor_pieces, wall_pattern
 
 BOARD_HEIGHT = 410.0
@@ -33,7 +38,8 @@ _FLOOR_TOP = _ROWS_TOP + 5 * _PITCH + 18
 
 def board(position: dict[str, Any], player: int, box: Box, last_move: LastMove | None) -> str:
     """Returns the board of a player, drawn into `box` (558 x `BOARD_HEIGHT` units)."""
-    parts = [_card(position, player, box), _heading(position, player, box)]
+    to_move, winner = player == position.get("to_move"), player in winners(position)
+    parts = [player_card(box, to_move, winner), _heading(position, player, box)]
     if position["phase"] == "tiling" and position["to_move"] == player:
         parts.append(_row_to_tile(position["row"], box))
     state = position["players"][player]
@@ -47,42 +53,12 @@ def board(position: dict[str, Any], player: int, box: Box, last_move: LastMove |
     return "".join(parts)
 
 
-def pill(text: str, x: float, y: float, size: float, ink: str, fill: str, edge: str = "none") -> str:
-    """Returns a text in a rounded field whose left edge is at `x` and whose middle is at `y`."""
-    field = Box(x, y - size * 0.85, pill_width(text, size), size * 1.7)
-    return rectangle(field, size * 0.85, fill=fill, stroke=edge, stroke_width=1.5) + letters(
-        text, x + size * 0.8, y + size * 0.34, size, ink, bold=True
-    )
-
-
-def pill_width(text: str, size: float) -> float:
-    """Returns the width of a `pill`."""
-    return text_width(text, size) + 1.6 * size
-
-
-def _card(position: dict[str, Any], player: int, box: Box) -> str:
-    shadow = rectangle(box._replace(y=box.y + 3), 18, fill="#000000", fill_opacity=0.07)
-    edge, width, tint = CARD_EDGE, 1.5, "none"
-    if player in _winners(position):
-        edge, width, tint = WINNER, 4, WINNER_TINT
-    elif player == position.get("to_move"):
-        edge, width, tint = TURN, 4, TURN_TINT
-    card = rectangle(box, 18, fill=CARD, stroke=edge, stroke_width=width)
-    heading = Box(box.x + 10, box.y + 10, box.width - 20, 50)
-    return shadow + card + rectangle(heading, 11, fill=tint)
-
-
-def _winners(position: dict[str, Any]) -> list[int]:
-    winners: list[int] = position["result"]["winners"] if "result" in position else []
-    return winners
-
-
 def _heading(position: dict[str, Any], player: int, box: Box) -> str:
     middle = box.y + 35
-    colour = WINNER if player in _winners(position) else TURN if player == position.get("to_move") else INK
+    colour = player_colour(player == position.get("to_move"), player in winners(position))
     score = str(position["players"][player]["score"])
     right = box.x + box.width - 24
-    unit = "point" if score == "1" else "points"
+    unit = points(position["players"][player]["score"])
     parts = [
         element("circle", cx=box.x + 36, cy=middle, r=16.5, fill=colour),
         letters(str(player), box.x + 36, middle + 8, 22, "#FFFFFF", bold=True, anchor="middle"),
@@ -100,7 +76,7 @@ def _heading(position: dict[str, Any], player: int, box: Box) -> str:
 def _tags(position: dict[str, Any], player: int) -> list[tuple[str, str, str, str]]:
     """Returns text, ink, fill and edge of the fields beside a player's name."""
     tags = []
-    if player in _winners(position):
+    if player in winners(position):
         tags.append(("winner", "#FFFFFF", WINNER, WINNER))
     elif player == position.get("to_move"):
         tags.append(("to move", "#FFFFFF", TURN, TURN))
@@ -168,8 +144,8 @@ def _floor(state: dict[str, Any], box: Box) -> str:
         parts.append(letters(f"\N{MINUS SIGN}{cost}", x + _TILE / 2, y + 61, 15, ink, anchor="middle", bold=True))
     total, right = floor_cost(state), box.x + _LINES_LEFT + 7 * _PITCH + 14
     parts.append(letters("Floor line", right, y + 17, 16, MUTED))
-    costs = f"costs {total} point{'' if total == 1 else 's'}" if total else "costs nothing"
-    parts.append(letters(costs, right, y + 38, 16, "#A12C22" if total else MUTED, bold=total > 0))
+    costs = f"costs {total} {points(total)}" if total else "costs nothing"
+    parts.append(letters(costs, right, y + 38, 16, WARNING if total else MUTED, bold=total > 0))
     return "".join(parts)
 
 

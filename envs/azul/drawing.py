@@ -6,35 +6,27 @@ import math
 from typing import Any
 
 from ..drawing import Box, LastMove, document, element, rectangle
-from ..lettering import letters, text_width
-from .board_drawing import BOARD_HEIGHT, board, pill, pill_width
-from .tile_drawing import (
-    CARD,
+from ..lettering import letters
+from ..page_drawing import (
     CARD_EDGE,
-    CLOTH,
-    CLOTH_EDGE,
-    CLOTH_INK,
-    CLOTH_LIGHT,
+    HEADER,
     INK,
-    LAST_MOVE,
-    LAST_MOVE_ON_CLOTH,
+    MARGIN,
     MUTED,
     PAGE,
-    TURN,
-    WINNER,
-    definitions,
+    WIDTH,
+    card,
+    header,
     last_move_mark,
-    tile,
 )
-from .wording import COLOURS, last_move_sentence, player_order, round_sentence, status_sentence
+from ..wording import player_order
+from .board_drawing import BOARD_HEIGHT, board
+from .tile_drawing import CLOTH, CLOTH_EDGE, CLOTH_INK, CLOTH_LIGHT, LAST_MOVE_ON_CLOTH, definitions, tile
+from .wording import COLOURS, last_move_sentence, round_sentence, status_sentence
 
-WIDTH = 1200.0
-
-_MARGIN = 32.0
 _GAP = 20.0
-_HEADER = 108.0
 _SUPPLY_WIDTH = 290.0  # beside the table
-_BOARD_WIDTH = (WIDTH - 2 * _MARGIN - _GAP) / 2
+_BOARD_WIDTH = (WIDTH - 2 * MARGIN - _GAP) / 2
 _TABLE_HEIGHT = {2: 460.0, 3: 440.0, 4: 520.0}  # by number of players
 _PLATE = {2: 61.0, 3: 60.0, 4: 56.0}  # radius of a factory, by number of players
 _CENTRE_COLUMNS = {2: 8, 3: 11, 4: 10}
@@ -50,10 +42,17 @@ def svg(position: dict[str, Any], last_move: LastMove | None = None, seat: int |
     """
     count = len(position["players"])
     table, supply, boards = _layout(count)
-    height = boards[-1].y + BOARD_HEIGHT + _MARGIN
+    height = boards[-1].y + BOARD_HEIGHT + MARGIN
     parts = [
         rectangle(Box(0, 0, WIDTH, height), fill=PAGE),
-        _header(position, last_move),
+        header(
+            "Azul",
+            round_sentence(position),
+            status_sentence(position),
+            position.get("result"),
+            "the round limit",
+            None if last_move is None else last_move_sentence(last_move),
+        ),
         _table(position, table, last_move),
         _supply(position, supply),
     ]
@@ -69,41 +68,22 @@ def _layout(count: int) -> tuple[Box, Box, list[Box]]:
     Boards stand two in a row. With three players the supply fills the place of a fourth board and the table
     takes the whole width; otherwise the supply stands beside the table.
     """
-    top, height = _HEADER + 8, _TABLE_HEIGHT[count]
+    top, height = HEADER + 8, _TABLE_HEIGHT[count]
     places = [
         Box(
-            _MARGIN + place % 2 * (_BOARD_WIDTH + _GAP),
+            MARGIN + place % 2 * (_BOARD_WIDTH + _GAP),
             top + height + _GAP + place // 2 * (BOARD_HEIGHT + _GAP),
             _BOARD_WIDTH,
             BOARD_HEIGHT,
         )
         for place in range(4)
     ]
-    width = WIDTH - 2 * _MARGIN
+    width = WIDTH - 2 * MARGIN
     if count == 3:
-        return Box(_MARGIN, top, width, height), places[3], places[:3]
-    table = Box(_MARGIN, top, width - _GAP - _SUPPLY_WIDTH, height)
+        return Box(MARGIN, top, width, height), places[3], places[:3]
+    table = Box(MARGIN, top, width - _GAP - _SUPPLY_WIDTH, height)
     supply = Box(table.x + table.width + _GAP, top, _SUPPLY_WIDTH, height)
     return table, supply, places[:count]
-
-
-def _header(position: dict[str, Any], last_move: LastMove | None) -> str:
-    over = "result" in position
-    status, right = status_sentence(position), WIDTH - _MARGIN
-    parts = [
-        letters("Azul", _MARGIN, 62, 50, INK, bold=True),
-        letters(round_sentence(position), _MARGIN, 94, 17, MUTED),
-        pill(status, right - pill_width(status, 21), 46, 21, "#FFFFFF", WINNER if over else TURN),
-    ]
-    if over and position["result"]["truncated"]:
-        x = right - pill_width(status, 21) - pill_width("cut off by the round limit", 17) - 12
-        parts.append(pill("cut off by the round limit", x, 46, 17, "#A12C22", CARD, "#A12C22"))
-    if last_move is not None:
-        sentence = last_move_sentence(last_move)
-        x = right - text_width(sentence, 17)
-        parts.append(last_move_mark(Box(x - 34, 81, 20, 16), 5))
-        parts.append(letters(sentence, right, 94, 17, LAST_MOVE, bold=True, anchor="end"))
-    return "".join(parts)
 
 
 def _table(position: dict[str, Any], box: Box, last_move: LastMove | None) -> str:
@@ -191,8 +171,7 @@ def _supply(position: dict[str, Any], box: Box) -> str:
     lid_x = box.x + box.width - 28
     bag_x = lid_x - box.width * 0.235
     parts = [
-        rectangle(box._replace(y=box.y + 3), 18, fill="#000000", fill_opacity=0.07),
-        rectangle(box, 18, fill=CARD, stroke=CARD_EDGE, stroke_width=1.5),
+        card(box),
         letters("Tiles", box.x + 24, box.y + 42, 18, MUTED),
         letters("bag", bag_x, box.y + 42, 18, MUTED, anchor="end"),
         letters("lid", lid_x, box.y + 42, 18, MUTED, anchor="end"),

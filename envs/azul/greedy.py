@@ -37,7 +37,7 @@ SHORT_LINE = 0.1
 
 
 @kernel
-def action_values(state: Any, values: Any) -> None:
+def action_values(state: Any, values: Any, scratch: Any) -> None:
     """Write the value of every action, in points, to float32[num_actions]; -inf where it is not legal."""
     for action in range(len(values)):
         values[action] = -np.inf

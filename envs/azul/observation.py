@@ -24,8 +24,8 @@ TILES_SCALE = 4.0
 SCORE_SCALE = 100.0
 
 
-def fields(options: dict[str, Any]) -> tuple[ObservationField, ...]:
-    """Return the parts of the observation in order, for a game's options."""
+def fields(options: dict[str, Any], form: str) -> tuple[ObservationField, ...]:
+    """Return the parts of the observation in order, for a game's options; `form` is "flat", the only one."""
     players = options["num_players"]
     sources = num_factories(players) + 1
     shared = [
@@ -55,8 +55,8 @@ def fields(options: dict[str, Any]) -> tuple[ObservationField, ...]:
 
 
 @kernel
-def observe(state: Any, seat: int, observation: Any) -> None:
-    """Write the observation of a seat to float32[observation size]."""
+def observe(state: Any, seat: int, form: int, observation: Any) -> None:
+    """Write the observation of a seat to float32[observation size]; there is one form."""
     at = _observe_table(state, seat, observation)
     players = int(state["option_num_players"])
     for distance in range(players):

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 from ..drawing import LastMove
+from ..terminal import FAINT, LAST_MOVE, STRONG, joined, pad, paint
+from ..wording import player_order, points
 from .wording import (
     COLOURS,
     FLOOR_COSTS,
@@ -13,7 +14,6 @@ from .wording import (
     floor_pieces,
     last_move_sentence,
     marker_sentence,
-    player_order,
     round_sentence,
     status_sentence,
     wall_pattern,
@@ -28,11 +28,7 @@ _CODES = {  # letter on a ground of the tile's colour
     "white": "1;36;107",
     "marker": "1;97;45",
 }
-_STRONG = "1;36"
-_FAINT = "2"
-_LAST_MOVE = "35"
 _EMPTY = "\N{MIDDLE DOT}"
-_ESCAPE = re.compile("\x1b\\[[0-9;]*m")
 _BOARD_WIDTH = 38
 _BOARD_GAP = 4
 
@@ -47,36 +43,35 @@ def text(
     (black), W, the marker of the first player is 1; small letters show what belongs in an empty cell of the
     coloured wall. Raises KeyError for a position that lacks a key.
     """
-    lines = [f"Azul. {round_sentence(position)}", _paint(status_sentence(position), _STRONG)]
+    lines = [f"Azul. {round_sentence(position)}", paint(status_sentence(position), STRONG)]
     if "result" in position and position["result"]["truncated"]:
         lines.append("Cut off by the round limit")
     if last_move is not None:
-        lines.append(_paint(f"Last move: {last_move_sentence(last_move)}", _LAST_MOVE))
+        lines.append(paint(f"Last move: {last_move_sentence(last_move)}", LAST_MOVE))
     lines += [marker_sentence(position), "", *_table(position), ""]
     boards = [_board(position, player) for player in player_order(position, seat)]
     for left in range(0, len(boards), 2):
         lines += [*_side_by_side(boards[left : left + 2]), ""]
     lines.append("  ".join(f"{_tile(name)} {name}" for name in COLOURS) + f"  {_tile('marker')} first-player marker")
-    joined = "\n".join(line.rstrip() for line in lines)
-    return joined if colour else _ESCAPE.sub("", joined)
+    return joined(lines, colour)
 
 
 def _table(position: dict[str, Any]) -> list[str]:
     """Returns the lines of factories, centre, bag and lid."""
     factories = [
-        f"{index}: " + _pad(" ".join(_tile(name) for name in tiles) or _EMPTY, 7)
+        f"{index}: " + pad(" ".join(_tile(name) for name in tiles) or _EMPTY, 7)
         for index, tiles in enumerate(position["factories"])
     ]
     lines = []
     for first in range(0, len(factories), 5):
         title = "Factories" if first == 0 else ""
-        lines.append(_pad(title, 11) + "   ".join(factories[first : first + 5]))
+        lines.append(pad(title, 11) + "   ".join(factories[first : first + 5]))
     pieces = (["marker"] if position["marker"] == "centre" else []) + position["centre"]
-    lines.append(_pad("Centre", 11) + (" ".join(_tile(name) for name in pieces) or _EMPTY))
+    lines.append(pad("Centre", 11) + (" ".join(_tile(name) for name in pieces) or _EMPTY))
     for name in ("bag", "lid"):
         counts = position[name]
         tiles = "  ".join(f"{_tile(colour)} {counts[colour]:2}" for colour in COLOURS)
-        lines.append(f"{_pad(name.capitalize(), 11)}{tiles}   {sum(counts.values())} in all")
+        lines.append(f"{pad(name.capitalize(), 11)}{tiles}   {sum(counts.values())} in all")
     return lines
 
 
@@ -85,10 +80,10 @@ def _board(position: dict[str, Any], player: int) -> list[str]:
     state = position["players"][player]
     coloured = position["options"]["wall"] == "coloured"
     tiling = position["phase"] == "tiling" and position["to_move"] == player
-    lines = [_heading(position, player), " " * 20 + _paint("0 1 2 3 4", _FAINT)]
+    lines = [_heading(position, player), " " * 20 + paint("0 1 2 3 4", FAINT)]
     for row in range(5):
         name = f"line {row}"
-        mark = _paint(">", _STRONG) if tiling and row == position["row"] else "|"
+        mark = paint(">", STRONG) if tiling and row == position["row"] else "|"
         line = _pattern_line(state["lines"][row], row)
         lines.append(f"{name} {line} {mark}  {_wall_row(state['wall'][row], row, coloured)}")
     pieces = floor_pieces(state)
@@ -100,10 +95,10 @@ def _board(position: dict[str, Any], player: int) -> list[str]:
 
 def _heading(position: dict[str, Any], player: int) -> str:
     score = position["players"][player]["score"]
-    heading = f"Player {player}: {score} point{'' if score == 1 else 's'}"
+    heading = f"Player {player}: {score} {points(score)}"
     if "result" in position:
-        return _paint(f"{heading}, winner", _STRONG) if player in position["result"]["winners"] else heading
-    return _paint(f"{heading}, to move", _STRONG) if player == position["to_move"] else heading
+        return paint(f"{heading}, winner", STRONG) if player in position["result"]["winners"] else heading
+    return paint(f"{heading}, to move", STRONG) if player == position["to_move"] else heading
 
 
 def _pattern_line(line: dict[str, Any] | None, row: int) -> str:
@@ -119,7 +114,7 @@ def _wall_row(cells: list[str | None], row: int, coloured: bool) -> str:
         if cell is not None:
             shown.append(_tile(cell))
         elif coloured:
-            shown.append(_paint(_LETTERS[wall_pattern(row, column)].lower(), _FAINT))
+            shown.append(paint(_LETTERS[wall_pattern(row, column)].lower(), FAINT))
         else:
             shown.append(_EMPTY)
     return " ".join(shown)
@@ -127,17 +122,8 @@ def _wall_row(cells: list[str | None], row: int, coloured: bool) -> str:
 
 def _side_by_side(boards: list[list[str]]) -> list[str]:
     width = _BOARD_WIDTH + _BOARD_GAP
-    return ["".join(_pad(line, width) for line in row) for row in zip(*boards, strict=True)]
+    return ["".join(pad(line, width) for line in row) for row in zip(*boards, strict=True)]
 
 
 def _tile(kind: str) -> str:
-    return _paint(_LETTERS[kind], _CODES[kind])
-
-
-def _paint(words: str, code: str) -> str:
-    return f"\x1b[{code}m{words}\x1b[0m"
-
-
-def _pad(line: str, width: int) -> str:
-    """Fills a line up with spaces; colour codes take no room."""
-    return line + " " * (width - len(_ESCAPE.sub("", line)))
+    return paint(_LETTERS[kind], _CODES[kind])

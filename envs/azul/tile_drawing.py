@@ -1,26 +1,14 @@
-"""The palette of the Azul pictures, and the drawing of tiles, empty spaces and marks."""
+"""The colours of the Azul table, and the drawing of tiles."""
 
 from __future__ import annotations
 
 from ..drawing import Box, element, number, rectangle
 from ..lettering import letters
 
-PAGE = "#F3ECDF"
-CARD = "#FFFDF8"
-CARD_EDGE = "#DCCFBA"
-INK = "#26313B"
-MUTED = "#746C62"
-SPACE = "#EFE7D9"
-SPACE_EDGE = "#D8CBB5"
 CLOTH = "#1F3C4D"
 CLOTH_LIGHT = "#2C5166"
 CLOTH_EDGE = "#3F6A80"
 CLOTH_INK = "#DCE8EC"
-TURN = "#0F7F7A"
-TURN_TINT = "#DDF0EC"
-WINNER = "#B7791F"
-WINNER_TINT = "#FBEFD2"
-LAST_MOVE = "#E0218A"
 LAST_MOVE_ON_CLOTH = "#FF7DC1"
 
 _FACES = {  # body, edge, motif
@@ -45,24 +33,6 @@ def tile(kind: str, x: float, y: float, size: float, opacity: float = 1.0) -> st
         href=f"#azul-tile-{kind}",
         transform=f"translate({number(x + size / 2)} {number(y + size / 2)}) scale({number(size / 100)})",
         opacity=opacity,
-    )
-
-
-def space(x: float, y: float, size: float) -> str:
-    """Returns an empty space for a tile."""
-    return rectangle(Box(x, y, size, size).grown(-1), size * 0.14, fill=SPACE, stroke=SPACE_EDGE, stroke_width=1.2)
-
-
-def last_move_mark(box: Box, radius: float, colour: str = LAST_MOVE) -> str:
-    """Returns the dashed frame around a place that the last move touched."""
-    return rectangle(
-        box,
-        radius,
-        fill="none",
-        stroke=colour,
-        stroke_width=3,
-        stroke_dasharray="9 5",
-        stroke_linecap="round",
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..drawing import LastMove
+from ..wording import result_sentence
 
 COLOURS = ("blue", "yellow", "red", "black", "white")
 FLOOR_COSTS = (1, 1, 2, 2, 2, 3, 3)
@@ -13,21 +14,13 @@ FLOOR_COSTS = (1, 1, 2, 2, 2, 3, 3)
 def status_sentence(position: dict[str, Any]) -> str:
     """Returns what is to be done and by whom, or who has won."""
     if "result" in position:
-        return _result_sentence(position["result"])
+        return result_sentence(position["result"])
     player = position["to_move"]
     if position["phase"] == "tiling":
         row = position["row"]
         colour = position["players"][player]["lines"][row]["colour"]
         return f"Player {player} to move: choose a column for {colour} in row {row}"
     return f"Player {player} to move: take tiles"
-
-
-def _result_sentence(result: dict[str, Any]) -> str:
-    winners = [str(winner) for winner in result["winners"]]
-    scores = " : ".join(str(score) for score in result["scores"])
-    if len(winners) == 1:
-        return f"Game over: player {winners[0]} wins ({scores})"
-    return f"Game over: players {', '.join(winners[:-1])} and {winners[-1]} share the win ({scores})"
 
 
 def last_move_sentence(last_move: LastMove) -> str:
@@ -69,9 +62,3 @@ def floor_cost(player: dict[str, Any]) -> int:
 def wall_pattern(row: int, column: int) -> str:
     """Returns the colour that belongs in a cell of the coloured wall."""
     return COLOURS[(column - row) % len(COLOURS)]
-
-
-def player_order(position: dict[str, Any], seat: int | None) -> list[int]:
-    """Returns the players in the order of their boards: from `seat` on, or from player 0."""
-    count = len(position["players"])
-    return [((seat or 0) + place) % count for place in range(count)]

@@ -27,6 +27,7 @@ rules: ModuleType
 greedy: ModuleType
 
 GAME_STREAM, CHOICE_STREAM = 0, 1
+SCRATCH_SIZE = 1024
 ILLEGAL, OVER = -1, -2
 
 
@@ -79,6 +80,7 @@ def step(
     `settings` is a record of SETTINGS_DTYPE in an array of length 1. With `check` the first illegal action's
     index is returned and nothing has changed; otherwise -1. Games that are over stay as they are.
     """
+    form = np.int64(settings[0]["observation"])
     if settings[0]["check"]:
         for index in range(start, stop):
             if states[index]["over"] == RUNNING and not rules.is_legal(states[index], actions[index]):
@@ -88,7 +90,7 @@ def step(
         if len(mask) > 0:
             rules.legal_mask(states[index], mask[index])
         if len(observation) > 0:
-            rules.observe(states[index], np.int64(states[index]["to_move"]), observation[index])
+            rules.observe(states[index], np.int64(states[index]["to_move"]), form, observation[index])
     return -1
 
 
@@ -175,10 +177,10 @@ def write_masks(states: Any, mask: Any, start: int, stop: int) -> None:
 
 
 @kernel
-def write_observations(states: Any, seats: Any, observation: Any, start: int, stop: int) -> None:
-    """Write what a seat of each game sees: seats int64 [n]."""
+def write_observations(states: Any, seats: Any, form: int, observation: Any, start: int, stop: int) -> None:
+    """Write what a seat of each game sees, in one of the game's forms: seats int64 [n]."""
     for index in range(start, stop):
-        rules.observe(states[index], seats[index], observation[index])
+        rules.observe(states[index], seats[index], form, observation[index])
 
 
 @kernel
@@ -228,13 +230,16 @@ def redeal(states: Any, seats: Any, stream: Any) -> None:
 
 
 @kernel
-def choose_greedy(states: Any, stream: Any, values: Any, actions: Any) -> None:
-    """Choose the action of the highest value, ties at random; `values` float32 [num_actions] is scratch."""
+def choose_greedy(states: Any, stream: Any, values: Any, scratch: Any, actions: Any) -> None:
+    """Choose the action of the highest value, ties at random.
+
+    `values` float32 [num_actions] and `scratch` int64 [SCRATCH_SIZE] are room to work in.
+    """
     for index in range(len(states)):
         if states[index]["over"] != RUNNING:
             actions[index] = -1
             continue
-        greedy.action_values(states[index], values)
+        greedy.action_values(states[index], values, scratch)
         best = -1
         equal = 0
         for action in range(len(values)):

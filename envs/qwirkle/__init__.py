@@ -4,6 +4,7 @@ from typing import Any
 
 from ..description import GameDescription
 from ..options import Choice, Number
+from .observation import FORMS, fields
 from .state import DTYPE, OPENINGS, PLACE
 
 
@@ -11,11 +12,6 @@ def num_actions(options: dict[str, Any]) -> int:
     """Return the number of actions: pick up, return, end, and the cells of the window."""
     size: int = options["board_size"]
     return PLACE + size * size
-
-
-def fields(options: dict[str, Any]) -> tuple[Any, ...]:
-    from ..observation_field import ObservationField
-    return (ObservationField("x",(1,),"x"),)
 
 
 GAME = GameDescription(
@@ -31,6 +27,7 @@ GAME = GameDescription(
     ),
     state_dtype=DTYPE,
     num_actions=num_actions,
+    observations=FORMS,
     observation_fields=fields,
     margin_scale=50.0,
     summary="Lay tiles of one colour or one shape in rows and columns.",

@@ -33,7 +33,7 @@ from .wording import counts_title, last_move_sentence, status_sentence, tiles_wo
 
 _GAP = 20.0
 _SUPPLY_WIDTH = 290.0
-_SUPPLY_HEIGHT = 600.0  # at least; the table is as high
+_SUPPLY_HEIGHT = 616.0  # at least; the table is as high
 _TABLE_WIDTH = WIDTH - 2 * MARGIN - _GAP - _SUPPLY_WIDTH
 _HIGHEST_TABLE = 860.0
 _LARGEST_HAND_TILE = 70.0
@@ -117,13 +117,14 @@ def _supply(seen: Sight, seat: int | None, box: Box) -> str:
     legend_height = _LEGEND_HEIGHT + (box.height - _SUPPLY_HEIGHT) * 0.3
     grid = Box(box.x + 20, box.y + 108, box.width - 40, box.height - 108 - legend_height)
     legend_top = grid.y + grid.height
+    unseen = "" if seat is None else tiles_words(sum(seen.counts.values()))
     parts = [
         card(box),
         letters("Bag", left, box.y + 46, 22, INK, bold=True),
         letters(tiles_words(seen.bag_size), right, box.y + 46, 22, INK, bold=True, anchor="end"),
         _rule(box, box.y + 64),
         letters(counts_title(seat), left, box.y + 92, 16, MUTED),
-        letters(tiles_words(sum(seen.counts.values())), right, box.y + 92, 16, MUTED, anchor="end"),
+        letters(unseen, right, box.y + 92, 16, MUTED, anchor="end"),
         _counts(seen.counts, grid),
         _rule(box, legend_top + 8),
         _legend(Box(left, legend_top + 20, box.width - 48, legend_height - 34)),
@@ -138,7 +139,7 @@ def _rule(box: Box, y: float) -> str:
 def _counts(counts: dict[str, int], box: Box) -> str:
     """Returns six rows of six tiles, the number of each below it."""
     width, height = box.width / len(SHAPES), box.height / len(COLOURS)
-    size = min(width - 6, height - 20)
+    size = min(width - 6, height - 23)
     parts = []
     for index, kind in enumerate(KINDS):
         row, column = divmod(index, len(SHAPES))

@@ -166,42 +166,61 @@ def cell_of_action(state: Any, action: Any) -> Any:
 
 
 @kernel
+def num_candidates(state: Any) -> Any:
+    """Return the number of cells that a tile may take as far as the turn goes, whatever its kind."""
+    return np.int64(4) if state["placed_count"] > 0 else np.int64(state["frontier_count"])
+
+
+@kernel
+def candidate(state: Any, index: Any) -> Any:
+    """Return one of these cells: of the frontier, or later in a turn of the ends of its line; -1 for none."""
+    if state["placed_count"] > 0:
+        return end_cell(state, index)
+    return np.int64(state["frontier_cell"][index])
+
+
+@kernel
 def count_places(state: Any) -> Any:
     """Return the number of cells on which the picked tile may lie."""
     if state["opening_size"] > 0 or state["tiles_on_table"] == 0:
         return np.int64(1)
     count = np.int64(0)
     bit = np.int64(1) << (np.int64(state["picked"]) - 1)
-    if state["placed_count"] > 0:
-        for which in range(4):
-            cell = end_cell(state, which)
-            count += cell >= 0 and kinds_at(state, cell) & bit != 0
-        return count
-    for slot in range(state["frontier_count"]):
-        count += kinds_at(state, np.int64(state["frontier_cell"][slot])) & bit != 0
+    for index in range(num_candidates(state)):
+        cell = candidate(state, np.int64(index))
+        count += cell >= 0 and kinds_at(state, cell) & bit != 0
     return count
 
 
 @kernel
 def nth_place(state: Any, n: Any) -> Any:
-    """Return the n-th cell on which the picked tile may lie, in the order of the frontier; n below the count."""
+    """Return the n-th cell on which the picked tile may lie, in the order of the candidates; n below the count."""
     if state["opening_size"] > 0:
         return opening_cell(state)
     if state["tiles_on_table"] == 0:
         return np.int64(0)
     bit = np.int64(1) << (np.int64(state["picked"]) - 1)
-    if state["placed_count"] > 0:
-        for which in range(4):
-            cell = end_cell(state, which)
-            if cell >= 0 and kinds_at(state, cell) & bit != 0:
-                if n == 0:
-                    return cell
-                n -= 1
-        return np.int64(-1)
-    for slot in range(state["frontier_count"]):
-        cell = np.int64(state["frontier_cell"][slot])
-        if kinds_at(state, cell) & bit != 0:
+    for index in range(num_candidates(state)):
+        cell = candidate(state, np.int64(index))
+        if cell >= 0 and kinds_at(state, cell) & bit != 0:
             if n == 0:
                 return cell
             n -= 1
     return np.int64(-1)
+
+
+@kernel
+def mark_places(state: Any, cells: Any, first: Any, value: Any) -> None:
+    """Write a value for each cell on which the picked tile may lie: first + its index in the window."""
+    shift = first - PLACE
+    if state["opening_size"] > 0:
+        cells[action_of_cell(state, opening_cell(state)) + shift] = value
+    elif state["tiles_on_table"] == 0:
+        cells[action_of_cell(state, np.int64(0)) + shift] = value
+    else:
+        bit = np.int64(1) << (np.int64(state["picked"]) - 1)
+        for index in range(num_candidates(state)):
+            cell = candidate(state, np.int64(index))
+            if cell >= 0 and kinds_at(state, cell) & bit != 0:
+                cells[action_of_cell(state, cell) + shift] = value
+

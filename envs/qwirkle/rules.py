@@ -18,6 +18,7 @@ from .placement import (
     action_of_cell,
     cell_of_action,
     count_places,
+    mark_places,
     may_end,
     may_place,
     note_fits,
@@ -156,8 +157,7 @@ def legal_mask(state: Any, mask: Any) -> None:
     if state["over"] != RUNNING:
         return
     if state["picked"] > 0:
-        for n in range(count_places(state)):
-            mask[action_of_cell(state, nth_place(state, np.int64(n)))] = 1
+        mark_places(state, mask, np.int64(PLACE), 1)
         return
     for first, kinds in ((0, picks(state)), (RETURN, returns(state))):
         while kinds != 0:

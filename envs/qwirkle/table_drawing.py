@@ -14,7 +14,7 @@ _GUTTER = 36.0  # around the cells, for the coordinates
 _TRAY = 66.0  # height of the strip that shows the turn in progress
 _TRAY_MARGIN = 12.0
 _TRAY_TILE = 42.0
-_LARGEST_CELL = 96.0
+_LARGEST_CELL = 84.0
 _TILE = 0.92  # of a cell
 _LABEL = 13.0
 
@@ -71,7 +71,7 @@ def _empty_cells(places: list[Box]) -> str:
 
 def _coordinates(places: dict[tuple[int, int], Box], columns: range, rows: range, cell: float) -> str:
     """Returns the numbers along all four edges, as many as fit."""
-    step = next(step for step in (1, 2, 5, 10) if step * cell >= 22)
+    step = next(step for step in (1, 2, 5, 10) if step * cell >= 27)
     first, last = places[columns[0], rows[0]], places[columns[-1], rows[-1]]
     parts = []
     for x in columns:

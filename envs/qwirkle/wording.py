@@ -60,8 +60,8 @@ def turn_sentence(position: dict[str, Any]) -> str:
 
 
 def passes_words(passes: int) -> str:
-    """Returns how many players in a row have passed."""
-    return "1 player has passed" if passes == 1 else f"{passes} players in a row have passed"
+    """Returns how many passes in succession there have been."""
+    return "1 pass" if passes == 1 else f"{passes} passes in a row"
 
 
 def counts_title(seat: int | None) -> str:
