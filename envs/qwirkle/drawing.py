@@ -1,4 +1,4 @@
-"""The picture of a Qwirkle position: the table, the tiles nobody has laid yet by kind, the players' hands."""
+"""The picture of a Qwirkle position: the table, the bag and its tiles by kind, the hands of the players."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ from ..wording import player_order, points, winners
 from .sight import Sight, move_in_sight, sight
 from .state import COLOURS, HAND_SIZE, KINDS, SHAPES
 from .table_drawing import table, table_height
-from .tile_drawing import TILE_INKS, definitions, shape, tile
-from .wording import counts_title, last_move_sentence, status_sentence, tiles_words, turn_sentence
+from .tile_drawing import TILE_BODY, TILE_INKS, definitions, shape, tile
+from .wording import counts_title, last_move_sentence, options_words, status_sentence, tiles_words, turn_sentence
 
 _GAP = 20.0
 _SUPPLY_WIDTH = 290.0
@@ -58,7 +58,7 @@ def svg(position: dict[str, Any], last_move: LastMove | None = None, seat: int |
         rectangle(Box(0, 0, WIDTH, page_height), fill=PAGE),
         header(
             "Qwirkle",
-            turn_sentence(position),
+            f"{turn_sentence(position)}, {options_words(position)}",
             status_sentence(position),
             position.get("result"),
             "the turn limit",
@@ -158,7 +158,7 @@ def _legend(box: Box) -> str:
     for index, (colour, name) in enumerate(zip(COLOURS, SHAPES, strict=True)):
         y = box.y + (index + 0.5) * step
         field = Box(box.x, y - 10, 20, 20)
-        parts.append(rectangle(field, 5, fill="#22262E"))
+        parts.append(rectangle(field, 5, fill=TILE_BODY))
         parts.append(letters(colour[0].upper(), box.x + 10, y + 5, 15, TILE_INKS[colour], bold=True, anchor="middle"))
         parts.append(letters(colour, box.x + 30, y + 5, 15, INK))
         parts.append(shape(name, box.x + box.width / 2 + 12, y, 26, INK))

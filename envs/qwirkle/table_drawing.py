@@ -14,7 +14,7 @@ _GUTTER = 36.0  # around the cells, for the coordinates
 _TRAY = 66.0  # height of the strip that shows the turn in progress
 _TRAY_MARGIN = 12.0
 _TRAY_TILE = 42.0
-_LARGEST_CELL = 84.0
+_LARGEST_CELL = 76.0
 _TILE = 0.92  # of a cell
 _LABEL = 13.0
 
@@ -142,7 +142,7 @@ def _tray(position: dict[str, Any], sight: Sight, box: Box, last_move: LastMove 
 def _group(name: str, tiles: list[Kind], x: float, box: Box, marked: bool) -> str:
     middle = box.y + box.height / 2
     parts = [letters(name, x, middle + 6, 16, INK)]
-    first = x + text_width(name, 16) + 12
+    first = x + text_width(name, 16) + 16
     for index, kind in enumerate(tiles):
         parts.append(tile(kind, first + index * (_TRAY_TILE + 4), middle - _TRAY_TILE / 2, _TRAY_TILE))
     if marked:
@@ -152,4 +152,4 @@ def _group(name: str, tiles: list[Kind], x: float, box: Box, marked: bool) -> st
 
 
 def _group_width(name: str, count: int) -> float:
-    return text_width(name, 16) + 12 + count * (_TRAY_TILE + 4) + 24
+    return text_width(name, 16) + 16 + count * (_TRAY_TILE + 4) + 24

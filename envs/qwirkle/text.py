@@ -13,6 +13,7 @@ from .state import COLOURS, SHAPES
 from .wording import (
     counts_title,
     last_move_sentence,
+    options_words,
     status_sentence,
     tiles_words,
     turn_sentence,
@@ -46,7 +47,7 @@ def text(
     Raises KeyError for a position that lacks a key.
     """
     seen, move = sight(position, seat), move_in_sight(last_move, seat)
-    lines = [f"Qwirkle. {turn_sentence(position)}", paint(status_sentence(position), STRONG)]
+    lines = [f"Qwirkle, {options_words(position)}", turn_sentence(position), paint(status_sentence(position), STRONG)]
     if "result" in position and position["result"]["truncated"]:
         lines.append("Cut off by the turn limit")
     if move is not None:

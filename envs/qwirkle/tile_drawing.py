@@ -15,14 +15,15 @@ CLOTH_CELL = "#D5E1D7"
 CLOTH_INK = "#4E6355"
 
 TILE_INKS = {  # as far apart in lightness as six bright colours can be, for eyes that mix up hues
-    "red": "#F04A45",
+    "red": "#EE4540",
     "orange": "#FF9A2E",
     "yellow": "#FFE45C",
-    "green": "#22B573",
-    "blue": "#4E9BFF",
-    "purple": "#B874F2",
+    "green": "#36CC85",
+    "blue": "#57B2FF",
+    "purple": "#AA5EE8",
 }
-_BODY, _BODY_EDGE, _BODY_SHADE = "#22262E", "#434B57", "#0B0D10"
+TILE_BODY = "#22262E"
+_BODY_EDGE, _BODY_SHADE = "#434B57", "#0B0D10"
 _BACK, _BACK_EDGE, _BACK_SHADE = "#5C6670", "#77828C", "#3A424A"
 
 
@@ -65,7 +66,7 @@ def _face(kind: str) -> tuple[str, str, str]:
     colour, name = kind.split(" ")
     ink = TILE_INKS[colour]
     return (
-        _body(_BODY, _BODY_EDGE, _BODY_SHADE),
+        _body(TILE_BODY, _BODY_EDGE, _BODY_SHADE),
         shape(name, -1.5, -3, 98, ink),
         letters(colour[0].upper(), 42, 41, 26, ink, bold=True, anchor="end"),
     )

@@ -48,20 +48,18 @@ def last_move_sentence(last_move: LastMove, position: dict[str, Any]) -> str:
 
 
 def turn_sentence(position: dict[str, Any]) -> str:
-    """Returns the number of the turn, the passes before it and the options of the game."""
-    options, number = position["options"], position["turn_number"]
+    """Returns the number of the turn, and the passes in succession that led to it."""
     start = "Ended in turn" if "result" in position else "Turn"
-    passes = f", {passes_words(position['passes'])}" if position["passes"] else ""
+    passes = position["passes"]
+    after = f" after {passes} pass{'' if passes == 1 else 'es'}" if passes else ""
+    return f"{start} {position['turn_number']} of at most {position['options']['max_turns']}{after}"
+
+
+def options_words(position: dict[str, Any]) -> str:
+    """Returns the opening and the largest extent of the table."""
+    options = position["options"]
     extent = options["board_size"] - 1
-    return (
-        f"{start} {number} of at most {options['max_turns']}{passes},"
-        f" {options['opening']} opening, table up to {extent} x {extent}"
-    )
-
-
-def passes_words(passes: int) -> str:
-    """Returns how many passes in succession there have been."""
-    return "1 pass" if passes == 1 else f"{passes} passes in a row"
+    return f"{options['opening']} opening, table up to {extent} x {extent}"
 
 
 def counts_title(seat: int | None) -> str:
