@@ -185,7 +185,9 @@ class GameBatch:
             raise ValueError(f"seats must be 0 to {self.game.num_players - 1}")
         checked_seats = seats
         self._run(
-            lambda start, stop: self._kernels.write_observations(self.states, checked_seats, self.game.form, observation, start, stop)
+            lambda start, stop: self._kernels.write_observations(
+                self.states, checked_seats, self.game.form, observation, start, stop
+            )
         )
         return observation
 

@@ -1,4 +1,4 @@
-"""Qwirkle's rules where whole games and single positions are not enough: invariants, a plain second opinion, refusals."""
+"""Qwirkle's rules where whole games and single positions are not enough: invariants, a second opinion, refusals."""
 
 import copy
 import json
@@ -251,7 +251,9 @@ def test_a_pass_is_a_decision_and_ends_the_game_when_all_have_passed() -> None:
     batch.reset(11)
     while (batch.states["over"] == 0).any() and not found:
         batch.step(batch.random_actions())
-        passing = (batch.mask()[:, 72] == 1) & (batch.states["placed_count"] == 0) & (batch.states["returned_count"] == 0)
+        passing = (
+            (batch.mask()[:, 72] == 1) & (batch.states["placed_count"] == 0) & (batch.states["returned_count"] == 0)
+        )
         for index in np.flatnonzero(passing):
             found += 1
             state = batch.states[index].copy()
@@ -339,7 +341,11 @@ def plain_observation(game: Game, position: dict[str, Any], seat: int, form: str
     turned = [(seat + distance) % players for distance in range(players)]
     opening = options["opening"] == "strict" and position["turn_number"] == 1 and not over
     laid = [entry["tile"] for entry in position["board"]] if opening else []
-    whole = [*position["hands"][position["to_move"]], *laid, *([turn["picked"]] if turn["picked"] else [])] if opening else []
+    whole = (
+        [*position["hands"][position["to_move"]], *laid, *([turn["picked"]] if turn["picked"] else [])]
+        if opening
+        else []
+    )
     return [
         *cells.ravel(),
         *counts(position["hands"][seat]),
@@ -457,7 +463,14 @@ def test_moves_need_the_table_and_refuse_what_is_none() -> None:
     assert game.action({"end": True}) == 72
     with pytest.raises(ValueError, match="the state is needed"):
         game.action({"place": [0, 0]})
-    for wrong in ({"pick": "red"}, {"end": False}, {"pick": "red star", "end": True}, {}, {"place": [0]}, {"place": "x"}):
+    for wrong in (
+        {"pick": "red"},
+        {"end": False},
+        {"pick": "red star", "end": True},
+        {},
+        {"place": [0]},
+        {"place": "x"},
+    ):
         with pytest.raises(IllegalMove):
             game.play(state, wrong)
     pick = game.legal_moves(state)[0]

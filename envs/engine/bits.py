@@ -10,7 +10,7 @@ from .compilation import JIT_DISABLED, kernel
 
 if JIT_DISABLED:
 
-    def popcount(value: int) -> int:
+    def popcount(value: Any) -> Any:
         """Return the number of bits set in a non-negative integer."""
         return int(value).bit_count()
 else:
@@ -26,7 +26,7 @@ else:
 
 
 @kernel
-def nth_bit(value: int, n: int) -> int:
+def nth_bit(value: Any, n: Any) -> Any:
     """Return the position of the n-th bit set (from 0, lowest first) of a non-negative integer that has it."""
     # numba makes uint64 of small unsigned types, and a float of uint64 - int64
     rest: Any = np.int64(value)

@@ -29,7 +29,9 @@ OUTCOME_DTYPE = np.dtype(
 )
 """What a step brought: rewards per player, and in the step that ends a game its scores, places and ending."""
 
-SETTINGS_DTYPE = np.dtype([("check", "?"), ("auto_reset", "?"), ("rewards", "u1"), ("observation", "u1"), ("margin_scale", "<f4")], align=True)
+SETTINGS_DTYPE = np.dtype(
+    [("check", "?"), ("auto_reset", "?"), ("rewards", "u1"), ("observation", "u1"), ("margin_scale", "<f4")], align=True
+)
 """How a batch steps: test actions first, begin anew after the end, index into REWARDS, form of the observation, scale
 of `margin`."""
 

@@ -1,8 +1,8 @@
 """Qwirkle's heuristic: the points of the best whole turn that begins with an action.
 
 All placements of the hand are searched: from a first tile on, further ones at the two ends of its row or column. On
-a fixed line every tile lies in one run with the others, so that a kind can be used once, and what a cell admits across the
-line does not change during the turn. Tiles before the first one's end are added first, those behind it later: every
+a fixed line every tile lies in one run with the others, so that a kind can be used once, and what a cell admits
+across the line does not change during the turn. Tiles before the first one's end are added first, those behind it later: every
 placement is met once per first tile.
 
 Where nothing can be placed tiles are exchanged: those that belong to no largest set of the hand.

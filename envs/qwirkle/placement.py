@@ -223,4 +223,3 @@ def mark_places(state: Any, cells: Any, first: Any, value: Any) -> None:
             cell = candidate(state, np.int64(index))
             if cell >= 0 and kinds_at(state, cell) & bit != 0:
                 cells[action_of_cell(state, cell) + shift] = value
-

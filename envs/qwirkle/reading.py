@@ -17,7 +17,7 @@ Cell = tuple[int, int]
 
 
 def fill(options: dict[str, Any], own: dict[str, Any], phase: str, state: np.void) -> None:
-    """Fill a record, with `over` and `to_move` set, from Qwirkle's own keys of a position; ValueError if it cannot be."""
+    """Fill a record, with `over` and `to_move` set, from the own keys of a position; ValueError if it cannot be."""
     check_object(own, "position", _KEYS)
     players = options["num_players"]
     state["turn_number"] = check_integer(own["turn_number"], "turn_number", 1, options["max_turns"])

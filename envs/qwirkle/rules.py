@@ -1,7 +1,7 @@
 """Qwirkle's turns as kernels on one record (see state.py).
 
-Actions: 0-35 pick up a kind, 36-71 return a kind, 72 end the turn, then 73 + board_size * y + x: place the picked tile on
-a cell of a window of board_size x board_size cells that is centred on the table. Numbers like Q12 are those of the
+Actions: 0-35 pick up a kind, 36-71 return a kind, 72 end the turn, then 73 + board_size * y + x: place the picked tile
+on a cell of a window of board_size x board_size cells that is centred on the table. Numbers like Q12 are those of the
 rules in docs/qwirkle.md.
 """
 
