@@ -8,6 +8,7 @@ from .description import GameDescription
 GAMES = {
     "azul": "azul",
     "qwirkle": "qwirkle",
+    "manhattan": "manhattan",
 }
 """Name of the game -> its folder in `envs/`, whose package holds a `GAME: GameDescription`."""
 

@@ -1,0 +1,279 @@
+"""Manhattan's rounds as kernels on one record (see state.py).
+
+Actions, with D selections (70 with four players, 34 otherwise) and K colours a player (2 with two players, else 1):
+0 .. D - 1 a selection of parts; then D + ((9 * own + card) * 6 + city) * 4 + storeys - 1 a building with the player's
+first (own 0) or second colour; then D + 216 * K + card a discard. Numbers like M11 are those of the rules in
+docs/manhattan.md.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from ..engine.bits import nth_bit, popcount
+from ..engine.compilation import kernel
+from ..engine.random_stream import draw
+from ..engine.state import ENDED, RUNNING
+from .observation import observe
+from .scoring import result, score_round
+from .state import BUILD, COPIES, DRAFT, HAND_SIZE, NUM_CARDS, NUM_CITIES, NUM_SIZES, PARTS
+from .table import (
+    colours_in_game,
+    count_selections,
+    lot_of,
+    may_build,
+    may_select,
+    owned_colours,
+    own_colour,
+    selection,
+    sizes_for,
+)
+
+__all__ = ["apply", "count_legal", "is_legal", "legal_mask", "nth_legal", "observe", "redeal", "result", "set_up"]
+
+_BUILDINGS = NUM_CARDS * NUM_CITIES * NUM_SIZES
+
+
+@kernel
+def set_up(state: Any) -> None:
+    """Set up a game on a record that is zero but for options and random stream (M2-M7)."""
+    for colour in range(colours_in_game(state)):
+        for size in range(NUM_SIZES):
+            state["reserve"][colour, size] = PARTS[size]
+    for card in range(NUM_CARDS):
+        state["deck"][card] = COPIES
+    state["deck_size"] = NUM_CARDS * COPIES
+    for player in range(state["option_num_players"]):
+        draw_cards(state, np.int64(player), np.int64(HAND_SIZE))
+    state["round"] = 1
+
+
+@kernel
+def draw_cards(state: Any, player: Any, cards: Any) -> None:
+    """Draw cards from a deck that has enough."""
+    for _ in range(cards):
+        left = draw(state["random"], np.int64(state["deck_size"]))
+        card = 0
+        while left >= state["deck"][card]:
+            left -= state["deck"][card]
+            card += 1
+        state["deck"][card] -= 1
+        state["deck_size"] -= 1
+        state["hands"][player, card] += 1
+
+
+@kernel
+def count_legal(state: Any) -> int:
+    """Return the number of legal actions; 0 when the game is over."""
+    if state["over"] != RUNNING:
+        return 0
+    count = np.int64(0)
+    if state["phase"] == DRAFT:
+        for index in range(count_selections(state)):
+            count += may_select(state, np.int64(index))
+        return count
+    player = np.int64(state["to_move"])
+    for own in range(owned_colours(state)):
+        for card in range(NUM_CARDS):
+            for city in range(NUM_CITIES):
+                count += popcount(sizes_for(state, player, np.int64(own), np.int64(card), np.int64(city)))
+    if count == 0:
+        for card in range(NUM_CARDS):
+            count += state["hands"][player, card] > 0
+    return count
+
+
+@kernel
+def nth_legal(state: Any, n: Any) -> Any:
+    """Return the n-th legal action, from 0, in the order of the actions; n has to be below `count_legal`."""
+    selections = count_selections(state)
+    if state["phase"] == DRAFT:
+        for index in range(selections):
+            if may_select(state, np.int64(index)):
+                if n == 0:
+                    return np.int64(index)
+                n -= 1
+    player = np.int64(state["to_move"])
+    at = selections
+    for own in range(owned_colours(state)):
+        for card in range(NUM_CARDS):
+            for city in range(NUM_CITIES):
+                sizes = sizes_for(state, player, np.int64(own), np.int64(card), np.int64(city))
+                count = popcount(sizes)
+                if n < count:
+                    return at + nth_bit(sizes, n)
+                n -= count
+                at += NUM_SIZES
+    for card in range(NUM_CARDS):
+        if state["hands"][player, card] > 0:
+            if n == 0:
+                return at + card
+            n -= 1
+    return np.int64(-1)
+
+
+@kernel
+def is_legal(state: Any, action: Any) -> bool:
+    """Tell whether an action, any integer, is legal now."""
+    if action < 0 or state["over"] != RUNNING:
+        return False
+    selections = count_selections(state)
+    if state["phase"] == DRAFT:
+        return action < selections and may_select(state, action)
+    building = action - selections
+    if building < 0:
+        return False
+    player = np.int64(state["to_move"])
+    discard = building - _BUILDINGS * owned_colours(state)
+    if discard >= 0:
+        return discard < NUM_CARDS and state["hands"][player, discard] > 0 and not may_build(state, player)
+    size = building % NUM_SIZES
+    city = building // NUM_SIZES % NUM_CITIES
+    card = building // (NUM_SIZES * NUM_CITIES) % NUM_CARDS
+    return sizes_for(state, player, building // _BUILDINGS, card, city) >> size & 1 != 0
+
+
+@kernel
+def legal_mask(state: Any, mask: Any) -> None:
+    """Write 1 for legal and 0 for other actions to int8[num_actions]; all 0 when the game is over."""
+    for action in range(len(mask)):
+        mask[action] = 0
+    if state["over"] != RUNNING:
+        return
+    selections = count_selections(state)
+    if state["phase"] == DRAFT:
+        for index in range(selections):
+            mask[index] = may_select(state, np.int64(index))
+        return
+    player = np.int64(state["to_move"])
+    found = np.int64(0)
+    at = selections
+    for own in range(owned_colours(state)):
+        for card in range(NUM_CARDS):
+            if state["hands"][player, card] == 0:
+                at += NUM_SIZES * NUM_CITIES
+                continue
+            for city in range(NUM_CITIES):
+                sizes = sizes_for(state, player, np.int64(own), np.int64(card), np.int64(city))
+                found |= sizes
+                for size in range(NUM_SIZES):
+                    mask[at + size] = sizes >> size & 1
+                at += NUM_SIZES
+    if found == 0:
+        for card in range(NUM_CARDS):
+            mask[at + card] = state["hands"][player, card] > 0
+
+
+@kernel
+def apply(state: Any, action: Any) -> None:
+    """Play a legal action and all that follows without a decision, up to the next decision or the end."""
+    player = np.int64(state["to_move"])
+    selections = count_selections(state)
+    if state["phase"] == DRAFT:
+        _select(state, player, action)
+        return
+    building = action - selections
+    discard = building - _BUILDINGS * owned_colours(state)
+    if discard >= 0:
+        _lose_smallest_part(state, player)
+        _play_card(state, player, discard)
+    else:
+        size = building % NUM_SIZES
+        city = building // NUM_SIZES % NUM_CITIES
+        card = building // (NUM_SIZES * NUM_CITIES) % NUM_CARDS
+        colour = own_colour(player, building // _BUILDINGS)
+        build(state, city, lot_of(state, player, card), colour, size)
+        state["drafted"][colour, size] -= 1
+        _play_card(state, player, card)
+    state["parts_left"] -= 1
+    if state["parts_left"] == 0:
+        _end_round(state)
+    else:
+        state["to_move"] = _next(state, player)
+
+
+@kernel
+def _next(state: Any, player: Any) -> Any:
+    return np.int64(0) if player + 1 == state["option_num_players"] else player + 1
+
+
+@kernel
+def _select(state: Any, player: Any, index: Any) -> None:
+    """Take a selection for one colour; go on to the next colour, player or to building (M9)."""
+    colour = np.int64(state["draft_colour"])
+    for size in range(NUM_SIZES):
+        parts = selection(state, index, size)
+        state["reserve"][colour, size] -= parts
+        state["drafted"][colour, size] = parts
+        state["parts_left"] += parts
+    if state["option_num_players"] == 2 and colour < 2:
+        state["draft_colour"] = colour + 2
+        return
+    player = _next(state, player)
+    state["to_move"] = player
+    state["draft_colour"] = player
+    if player == state["start"]:
+        state["phase"] = BUILD
+
+
+@kernel
+def build(state: Any, city: Any, lot: Any, colour: Any, size: Any) -> None:
+    """Put a part on a lot; its colour owns the tower (M12)."""
+    state["storeys"][city, lot, colour] += 1 + size
+    state["height"][city, lot] += 1 + size
+    state["owner"][city, lot] = 1 + colour
+
+
+@kernel
+def _lose_smallest_part(state: Any, player: Any) -> None:
+    """The smallest of a stuck player's selected parts leaves the game, of the lower colour if equal (M14)."""
+    for size in range(NUM_SIZES):
+        for own in range(owned_colours(state)):
+            colour = own_colour(player, own)
+            if state["drafted"][colour, size] > 0:
+                state["drafted"][colour, size] -= 1
+                return
+
+
+@kernel
+def _play_card(state: Any, player: Any, card: Any) -> None:
+    """Lay a card face up and draw one; the last card of the deck brings a new deck (M15)."""
+    state["hands"][player, card] -= 1
+    state["discards"][card] += 1
+    draw_cards(state, player, np.int64(1))
+    if state["deck_size"] == 0:
+        for kind in range(NUM_CARDS):
+            state["deck"][kind] = state["discards"][kind]
+            state["deck_size"] += state["discards"][kind]
+            state["discards"][kind] = 0
+
+
+@kernel
+def _end_round(state: Any) -> None:
+    """Score; then the next round, or the end after the last (M20, M21)."""
+    score_round(state)
+    rounds = 4 if state["option_num_players"] == 4 else 6
+    if state["round"] == rounds:
+        state["over"] = ENDED
+        return
+    state["round"] += 1
+    start = _next(state, np.int64(state["start"]))
+    state["start"] = start
+    state["to_move"] = start
+    state["draft_colour"] = start
+    state["phase"] = DRAFT
+
+
+@kernel
+def redeal(state: Any, seat: Any) -> None:
+    """Deal anew what a seat cannot see: the other hands and the deck, pooled and drawn again."""
+    players = np.int64(state["option_num_players"])
+    for player in range(players):
+        if player != seat:
+            for card in range(NUM_CARDS):
+                state["deck"][card] += state["hands"][player, card]
+                state["deck_size"] += state["hands"][player, card]
+                state["hands"][player, card] = 0
+    for player in range(players):
+        if player != seat:
+            draw_cards(state, np.int64(player), np.int64(HAND_SIZE))

@@ -1,0 +1,113 @@
+"""Manhattan's record, for any number of players.
+
+Colours: 0 blue, 1 black, 2 red, 3 green. With three or four players player i has colour i; with two player p has the
+colours p and p + 2. A part of h storeys has size index h - 1. Lots are numbered 0-8 as the south seat sees them.
+
+| field | dtype | meaning |
+|---|---|---|
+| `phase` | uint8 | 0 draft, 1 build |
+| `round` | uint8 | the round, from 1 |
+| `start` | uint8 | the player who began this round |
+| `draft_colour` | uint8 | draft: the colour for which parts are to be selected |
+| `parts_left` | uint8 | selected parts of all players that are still to be placed |
+| `storeys` | uint8[6, 9, 4] | per city, lot, colour |
+| `owner` | uint8[6, 9] | 0 an empty lot, else 1 + the colour on top |
+| `height` | uint8[6, 9] | derived: storeys of all colours |
+| `reserve` | uint8[4, 4] | per colour and size: parts still in the box |
+| `drafted` | uint8[4, 4] | per colour and size: parts selected for this round and not yet placed |
+| `hands` | uint8[4, 9] | per player: cards of each kind |
+| `deck` | uint8[9] | cards of each kind |
+| `deck_size` | uint8 | how many these are |
+| `discards` | uint8[9] | face-up cards of each kind |
+| `score` | int16[4] | per player |
+"""
+
+from itertools import product
+
+import numpy as np
+
+from ..engine.state import Field, record_dtype
+
+COLOURS = ("blue", "black", "red", "green")
+CITIES = ("manhattan", "sao paulo", "sydney", "cairo", "hong kong", "frankfurt")
+SEATS_NAMES = ("south", "west", "north", "east")
+NUM_CITIES, NUM_LOTS, NUM_CARDS, NUM_SIZES = 6, 9, 9, 4
+COPIES = 5
+HAND_SIZE = 4
+PARTS = (11, 6, 4, 3)
+NUM_PARTS = 24
+
+DRAFT, BUILD = 0, 1
+
+SEATS = ("opposite", "adjacent")
+OPPOSITE, ADJACENT = 0, 1
+TIEBREAKS = ("towers", "none")
+TOWERS = 0
+
+# M6: the lot that each card means, for the seats south, west, north, east
+LOT_OF_CARD = np.array(
+    [
+        [0, 1, 2, 3, 4, 5, 6, 7, 8],
+        [2, 5, 8, 1, 4, 7, 0, 3, 6],
+        [8, 7, 6, 5, 4, 3, 2, 1, 0],
+        [6, 3, 0, 7, 4, 1, 8, 5, 2],
+    ],
+    np.int64,
+)
+
+
+def _selections(parts: int) -> np.ndarray:
+    """Return all combinations of so many parts that a full box allows, int64 [n, 4], in lexicographic order."""
+    ranges = [range(min(parts, number) + 1) for number in PARTS]
+    return np.array([chosen for chosen in product(*ranges) if sum(chosen) == parts], np.int64)
+
+
+SELECTIONS_OF_4 = _selections(4)
+SELECTIONS_OF_6 = _selections(6)
+
+FIELDS: tuple[Field, ...] = (
+    ("score", "<i2", (4,)),
+    ("phase", "u1"),
+    ("round", "u1"),
+    ("start", "u1"),
+    ("draft_colour", "u1"),
+    ("parts_left", "u1"),
+    ("storeys", "u1", (NUM_CITIES, NUM_LOTS, 4)),
+    ("owner", "u1", (NUM_CITIES, NUM_LOTS)),
+    ("height", "u1", (NUM_CITIES, NUM_LOTS)),
+    ("reserve", "u1", (4, NUM_SIZES)),
+    ("drafted", "u1", (4, NUM_SIZES)),
+    ("hands", "u1", (4, NUM_CARDS)),
+    ("deck", "u1", (NUM_CARDS,)),
+    ("deck_size", "u1"),
+    ("discards", "u1", (NUM_CARDS,)),
+)
+
+OPTION_NAMES = ("num_players", "seats", "tiebreak")
+
+DTYPE = record_dtype(OPTION_NAMES, FIELDS)
+
+
+def num_colours(num_players: int) -> int:
+    """Return how many colours are in the game (M4)."""
+    return 3 if num_players == 3 else 4
+
+
+def colours_per_player(num_players: int) -> int:
+    """Return how many colours each player has (M4)."""
+    return 2 if num_players == 2 else 1
+
+
+def num_rounds(num_players: int) -> int:
+    """Return the number of rounds (M8)."""
+    return 4 if num_players == 4 else 6
+
+
+def parts_per_round(num_players: int) -> int:
+    """Return how many parts of each colour are selected in a round (M8)."""
+    return 6 if num_players == 4 else 4
+
+
+def num_selections(num_players: int) -> int:
+    """Return the number of different selections."""
+    return len(SELECTIONS_OF_6 if num_players == 4 else SELECTIONS_OF_4)
