@@ -12,14 +12,15 @@ class GreedyAgent:
 
     def __init__(self, game: Game, name: str, seed: int) -> None:
         self.name = name
-        self._choose = game.kernels.choose_greedy
         self._values = np.empty(game.num_actions, np.float32)
         self._stream = agent_stream(seed)
 
     def act(self, decisions: Decisions) -> np.ndarray:
         """Return one legal action for each decision, int64 [n]."""
         actions = np.empty(len(decisions), np.int64)
-        self._choose(decisions.redealt(self._stream), self._stream, self._values, actions)
+        # looked up here, because a compiled kernel kept in the agent would be pickled and compiled with it
+        choose = decisions.game.kernels.choose_greedy
+        choose(decisions.redealt(self._stream), self._stream, self._values, actions)
         return actions
 
 
