@@ -12,7 +12,6 @@ class GreedyAgent:
 
     def __init__(self, game: Game, name: str, seed: int) -> None:
         self.name = name
-        self._choose = game.kernels.choose_greedy
         self._values = np.empty(game.num_actions, np.float32)
         self._scratch = np.empty(game.kernels.SCRATCH_SIZE, np.int64)
         self._stream = agent_stream(seed)
@@ -20,7 +19,9 @@ class GreedyAgent:
     def act(self, decisions: Decisions) -> np.ndarray:
         """Return one legal action for each decision, int64 [n]."""
         actions = np.empty(len(decisions), np.int64)
-        self._choose(decisions.redealt(self._stream), self._stream, self._values, self._scratch, actions)
+        # looked up here, because a compiled kernel kept in the agent would be pickled and compiled with it
+        choose = decisions.game.kernels.choose_greedy
+        choose(decisions.redealt(self._stream), self._stream, self._values, self._scratch, actions)
         return actions
 
 

@@ -36,7 +36,7 @@ def test_table_of_sizes_is_that_of_the_code() -> None:
         assert (game.num_actions, game.observation_size) == (int(actions), int(observation))
 
 
-PAGES = ["README.md", "docs/azul.md", "docs/engine.md"]
+PAGES = ["README.md", "docs/azul.md", "docs/engine.md", "docs/environments.md"]
 
 
 @pytest.mark.parametrize("page", PAGES)
