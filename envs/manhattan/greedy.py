@@ -13,9 +13,19 @@ import numpy as np
 
 from ..engine.compilation import kernel
 from ..engine.state import RUNNING
-from .scoring import board_points
+from .scoring import board_points, points_of
 from .state import DRAFT, NUM_CARDS, NUM_CITIES, NUM_SIZES
-from .table import count_selections, lot_of, may_select, owned_colours, own_colour, player_of, selection, sizes_for
+from .table import (
+    count_selections,
+    lot_of,
+    may_select,
+    own_colour,
+    owned_colours,
+    player_of,
+    selection,
+    sizes_admitted,
+    sizes_in_stock,
+)
 
 OTHERS = 0.9
 LEAD = 0.12
@@ -41,13 +51,15 @@ def action_values(state: Any, values: Any, scratch: Any) -> None:
     found = False
     at = selections
     for own in range(owned_colours(state)):
+        colour = own_colour(player, np.int64(own))
+        stock = sizes_in_stock(state, colour)
         for card in range(NUM_CARDS):
+            lot = lot_of(state, player, np.int64(card))
+            held = state["hands"][player, card] > 0
             for city in range(NUM_CITIES):
-                sizes = sizes_for(state, player, np.int64(own), np.int64(card), np.int64(city))
+                sizes = stock & sizes_admitted(state, np.int64(city), lot, colour) if held else np.int64(0)
                 for size in range(NUM_SIZES):
                     if sizes >> size & 1:
-                        lot = lot_of(state, player, np.int64(card))
-                        colour = own_colour(player, np.int64(own))
                         values[at] = _building_value(state, np.int64(city), lot, colour, np.int64(size)) - before
                         found = True
                     at += 1
@@ -60,12 +72,13 @@ def action_values(state: Any, values: Any, scratch: Any) -> None:
 @kernel
 def _standing(state: Any, player: Any) -> Any:
     """Return the own points of a scoring now, less a share of the others'."""
-    others = 0.0
+    points = board_points(state)
+    own = points_of(points, player)
+    others = np.int64(0)
     players = np.int64(state["option_num_players"])
     for other in range(players):
-        if other != player:
-            others += board_points(state, np.int64(other))
-    return board_points(state, player) - OTHERS * others / (players - 1)
+        others += points_of(points, np.int64(other))
+    return own - OTHERS * (others - own) / (players - 1)
 
 
 @kernel

@@ -17,18 +17,34 @@ from .state import (
     COPIES,
     DRAFT,
     HAND_SIZE,
+    LOT_OF_CARD,
     NUM_CARDS,
     NUM_CITIES,
     NUM_LOTS,
     NUM_SIZES,
     PARTS,
+    colours_per_player,
     num_colours,
 )
-from .table import colours_in_game, lot_of, owned_colours, own_colour
+from .table import colours_in_game, seat_of
 
-STOREYS_SCALE = 10.0
+_STOREYS = np.float32(1 / 10)
 DRAFTED_SCALE = 6.0
 SCORE_SCALE = 100.0
+
+
+def _colours_seen() -> np.ndarray:
+    """Return uint8 [players, seat, place]: the colour in each place as a seat sees them, own ones first."""
+    seen = np.zeros((5, 4, 4), np.uint8)
+    for players in (2, 3, 4):
+        for seat in range(players):
+            for place in range(num_colours(players)):
+                owned = colours_per_player(players)
+                seen[players, seat, place] = (seat + place // owned) % players + 2 * (place % owned)
+    return seen
+
+
+COLOUR_SEEN = _colours_seen()
 
 
 def fields(options: dict[str, Any], form: str) -> tuple[ObservationField, ...]:
@@ -54,23 +70,13 @@ def fields(options: dict[str, Any], form: str) -> tuple[ObservationField, ...]:
 
 
 @kernel
-def colour_seen(state: Any, seat: Any, index: Any) -> Any:
-    """Return the colour that comes in place `index` from a seat: the own ones first, then in turn order."""
-    players = np.int64(state["option_num_players"])
-    owned = owned_colours(state)
-    player = seat + index // owned
-    if player >= players:
-        player -= players
-    return own_colour(player, index % owned)
-
-
-@kernel
 def observe(state: Any, seat: Any, form: Any, observation: Any) -> None:
     """Write what a seat sees to float32[observation size]; there is one form."""
     colours = colours_in_game(state)
+    players = np.int64(state["option_num_players"])
     at = _observe_cities(state, seat, colours, observation)
     for index in range(colours):
-        colour = colour_seen(state, seat, np.int64(index))
+        colour = np.int64(COLOUR_SEEN[players, seat, index])
         for size in range(NUM_SIZES):
             observation[at + index * NUM_SIZES + size] = state["reserve"][colour, size] / PARTS[size]
             observation[at + (colours + index) * NUM_SIZES + size] = state["drafted"][colour, size] / DRAFTED_SCALE
@@ -88,15 +94,20 @@ def observe(state: Any, seat: Any, form: Any, observation: Any) -> None:
 
 @kernel
 def _observe_cities(state: Any, seat: Any, colours: Any, observation: Any) -> Any:
+    # without branches: which lots are built on, and by whom, cannot be foreseen by the processor
     second = NUM_CITIES * NUM_LOTS * colours
-    for view in range(NUM_LOTS):
-        lot = lot_of(state, seat, view)
-        for index in range(colours):
-            colour = colour_seen(state, seat, np.int64(index))
-            for city in range(NUM_CITIES):
-                at = (city * NUM_LOTS + view) * colours + index
-                observation[at] = state["storeys"][city, lot, colour] * (1.0 / STOREYS_SCALE)
-                observation[second + at] = state["owner"][city, lot] == 1 + colour
+    players = np.int64(state["option_num_players"])
+    side = seat_of(state, seat)
+    at = np.int64(0)
+    for city in range(NUM_CITIES):
+        for view in range(NUM_LOTS):
+            lot = np.int64(LOT_OF_CARD[side, view])
+            owner = np.int64(state["owner"][city, lot])
+            for index in range(colours):
+                colour = np.int64(COLOUR_SEEN[players, seat, index])
+                observation[at] = np.float32(state["storeys"][city, lot, colour]) * _STOREYS
+                observation[second + at] = np.float32(owner == 1 + colour)
+                at += 1
     return 2 * second
 
 

@@ -26,7 +26,9 @@ from .table import (
     owned_colours,
     own_colour,
     selection,
+    sizes_admitted,
     sizes_for,
+    sizes_in_stock,
 )
 
 __all__ = ["apply", "count_legal", "is_legal", "legal_mask", "nth_legal", "observe", "redeal", "result", "set_up"]
@@ -74,9 +76,13 @@ def count_legal(state: Any) -> int:
         return count
     player = np.int64(state["to_move"])
     for own in range(owned_colours(state)):
+        colour = own_colour(player, np.int64(own))
+        stock = sizes_in_stock(state, colour)
         for card in range(NUM_CARDS):
-            for city in range(NUM_CITIES):
-                count += popcount(sizes_for(state, player, np.int64(own), np.int64(card), np.int64(city)))
+            if state["hands"][player, card] > 0:
+                lot = lot_of(state, player, np.int64(card))
+                for city in range(NUM_CITIES):
+                    count += popcount(stock & sizes_admitted(state, np.int64(city), lot, colour))
     if count == 0:
         for card in range(NUM_CARDS):
             count += state["hands"][player, card] > 0
@@ -96,14 +102,18 @@ def nth_legal(state: Any, n: Any) -> Any:
     player = np.int64(state["to_move"])
     at = selections
     for own in range(owned_colours(state)):
+        colour = own_colour(player, np.int64(own))
+        stock = sizes_in_stock(state, colour)
         for card in range(NUM_CARDS):
-            for city in range(NUM_CITIES):
-                sizes = sizes_for(state, player, np.int64(own), np.int64(card), np.int64(city))
-                count = popcount(sizes)
-                if n < count:
-                    return at + nth_bit(sizes, n)
-                n -= count
-                at += NUM_SIZES
+            if state["hands"][player, card] > 0:
+                lot = lot_of(state, player, np.int64(card))
+                for city in range(NUM_CITIES):
+                    sizes = stock & sizes_admitted(state, np.int64(city), lot, colour)
+                    count = popcount(sizes)
+                    if n < count:
+                        return at + NUM_SIZES * city + nth_bit(sizes, n)
+                    n -= count
+            at += NUM_SIZES * NUM_CITIES
     for card in range(NUM_CARDS):
         if state["hands"][player, card] > 0:
             if n == 0:
@@ -149,16 +159,17 @@ def legal_mask(state: Any, mask: Any) -> None:
     found = np.int64(0)
     at = selections
     for own in range(owned_colours(state)):
+        colour = own_colour(player, np.int64(own))
+        stock = sizes_in_stock(state, colour)
         for card in range(NUM_CARDS):
-            if state["hands"][player, card] == 0:
-                at += NUM_SIZES * NUM_CITIES
-                continue
-            for city in range(NUM_CITIES):
-                sizes = sizes_for(state, player, np.int64(own), np.int64(card), np.int64(city))
-                found |= sizes
-                for size in range(NUM_SIZES):
-                    mask[at + size] = sizes >> size & 1
-                at += NUM_SIZES
+            if state["hands"][player, card] > 0:
+                lot = lot_of(state, player, np.int64(card))
+                for city in range(NUM_CITIES):
+                    sizes = stock & sizes_admitted(state, np.int64(city), lot, colour)
+                    found |= sizes
+                    for size in range(NUM_SIZES):
+                        mask[at + NUM_SIZES * city + size] = sizes >> size & 1
+            at += NUM_SIZES * NUM_CITIES
     if found == 0:
         for card in range(NUM_CARDS):
             mask[at + card] = state["hands"][player, card] > 0

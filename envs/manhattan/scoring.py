@@ -6,7 +6,7 @@ import numpy as np
 
 from ..engine.compilation import kernel
 from .state import NUM_CITIES, NUM_LOTS, TOWERS
-from .table import colours_in_game, player_of
+from .table import player_of
 
 TALLEST, MAJORITY, TOWER = 3, 2, 1
 
@@ -28,52 +28,61 @@ def tallest_owner(state: Any) -> Any:
 
 
 @kernel
-def towers_of(state: Any, city: Any, colour: Any) -> Any:
-    """Return the number of towers that a colour owns in a city."""
+def towers_in(state: Any, city: Any) -> Any:
+    """Return how many towers each colour owns in a city: eight bits a colour, colour 0 in the lowest."""
     towers = np.int64(0)
     for lot in range(NUM_LOTS):
-        towers += state["owner"][city, lot] == 1 + colour
+        owner = np.int64(state["owner"][city, lot])
+        if owner > 0:
+            towers += np.int64(1) << (8 * (owner - 1))
     return towers
 
 
 @kernel
-def majority_of(state: Any, city: Any) -> Any:
-    """Return the colour with more towers in a city than any other single one, -1 on a tie (M17)."""
+def majority_in(towers: Any) -> Any:
+    """Return the colour with more towers than any other single one, -1 on a tie (M17), from `towers_in`."""
     most = np.int64(0)
     holder = np.int64(-1)
-    for colour in range(colours_in_game(state)):
-        towers = towers_of(state, city, colour)
-        if towers > most:
-            most = towers
+    for colour in range(4):
+        number = towers >> (8 * colour) & 255
+        if number > most:
+            most = number
             holder = np.int64(colour)
-        elif towers == most:
+        elif number == most:
             holder = np.int64(-1)
     return holder
 
 
 @kernel
-def board_points(state: Any, player: Any) -> Any:
-    """Return the points that the board brings a player in a scoring as it stands (M16-M19)."""
+def board_points(state: Any) -> Any:
+    """Return what a scoring brings as the board stands (M16-M19): sixteen bits a player, player 0 in the lowest."""
     points = np.int64(0)
     tallest = tallest_owner(state)
-    if tallest >= 0 and player_of(state, tallest) == player:
-        points += TALLEST
+    if tallest >= 0:
+        points += np.int64(TALLEST) << (16 * player_of(state, tallest))
     for city in range(NUM_CITIES):
-        holder = majority_of(state, city)
-        if holder >= 0 and player_of(state, holder) == player:
-            points += MAJORITY
-        for lot in range(NUM_LOTS):
-            owner = np.int64(state["owner"][city, lot]) - 1
-            if owner >= 0 and player_of(state, owner) == player:
-                points += TOWER
+        towers = towers_in(state, city)
+        holder = majority_in(towers)
+        if holder >= 0:
+            points += np.int64(MAJORITY) << (16 * player_of(state, holder))
+        for colour in range(4):
+            number = towers >> (8 * colour) & 255
+            points += TOWER * number << (16 * player_of(state, np.int64(colour)))
     return points
+
+
+@kernel
+def points_of(points: Any, player: Any) -> Any:
+    """Return a player's part of `board_points`."""
+    return points >> (16 * player) & 0xFFFF
 
 
 @kernel
 def score_round(state: Any) -> None:
     """Give every player the points of the board (M16-M19)."""
+    points = board_points(state)
     for player in range(state["option_num_players"]):
-        state["score"][player] += board_points(state, np.int64(player))
+        state["score"][player] += points_of(points, np.int64(player))
 
 
 @kernel
@@ -81,7 +90,7 @@ def majorities_of(state: Any, player: Any) -> Any:
     """Return the number of city majorities of a player, over all his colours."""
     majorities = np.int64(0)
     for city in range(NUM_CITIES):
-        holder = majority_of(state, city)
+        holder = majority_in(towers_in(state, city))
         majorities += holder >= 0 and player_of(state, holder) == player
     return majorities
 

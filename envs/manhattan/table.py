@@ -21,7 +21,7 @@ def seat_of(state: Any, player: Any) -> Any:
 @kernel
 def lot_of(state: Any, player: Any, card: Any) -> Any:
     """Return the lot that a card means to a player (M6)."""
-    return LOT_OF_CARD[seat_of(state, player), card]
+    return np.int64(LOT_OF_CARD[seat_of(state, player), card])
 
 
 @kernel
@@ -106,8 +106,12 @@ def sizes_for(state: Any, player: Any, own: Any, card: Any, city: Any) -> Any:
 def may_build(state: Any, player: Any) -> bool:
     """Tell whether any card, part and city of a player fit (M13)."""
     for own in range(owned_colours(state)):
+        colour = own_colour(player, np.int64(own))
+        stock = sizes_in_stock(state, colour)
         for card in range(NUM_CARDS):
-            for city in range(NUM_CITIES):
-                if sizes_for(state, player, np.int64(own), np.int64(card), np.int64(city)) != 0:
-                    return True
+            if state["hands"][player, card] > 0:
+                lot = lot_of(state, player, np.int64(card))
+                for city in range(NUM_CITIES):
+                    if stock & sizes_admitted(state, np.int64(city), lot, colour) != 0:
+                        return True
     return False
