@@ -85,8 +85,7 @@ def test_game_of_a_seed_is_the_same_at_any_batch_size_and_thread_count(game: Gam
 
 @pytest.mark.parametrize("game", GAMES, ids=game_id)
 def test_every_game_is_reproduced_alone_by_the_seed_in_its_state(game: Game) -> None:
-    batch = played(GameBatch(game, 8), 400)
-    assert (batch.finals["ply"] > 0).all()  # every place holds a later game than its first
+    batch = GameBatch(game, 8)
     batch.reset(3)
     first = batch.states.copy()
     moves: list[list[int]] = [[] for _ in range(8)]

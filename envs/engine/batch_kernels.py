@@ -151,10 +151,10 @@ def apply_one(states: Any, action: int) -> None:
 
 
 @kernel
-def play_one(states: Any, action: int, mask: Any, observation: Any) -> int:
+def play_one(states: Any, action: int, form: int, mask: Any, observation: Any) -> int:
     """Play an action in the only game of a batch, which is running; return who moves next, or OVER.
 
-    `mask` int8 [num_actions] and `observation` float32 [size] are written for the player who moves next. An
+    `mask` int8 [num_actions] and `observation` float32 [size], in the form, are written for the player who moves next. An
     action that is not legal changes nothing, and ILLEGAL is returned.
     """
     state = states[0]
@@ -163,7 +163,7 @@ def play_one(states: Any, action: int, mask: Any, observation: Any) -> int:
     rules.apply(state, action)
     state["ply"] += 1
     rules.legal_mask(state, mask)
-    rules.observe(state, int(state["to_move"]), observation)
+    rules.observe(state, np.int64(state["to_move"]), form, observation)
     if state["over"] != RUNNING:
         return OVER
     return int(state["to_move"])

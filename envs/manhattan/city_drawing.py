@@ -45,10 +45,10 @@ _HEADING = 42.0
 _FOOTER = 36.0
 _LOT_GAP = 4.0
 _HIGHEST_STOREY = 8.0
-_FRONT = 33.0  # width of a tower
+_FRONT = 32.0  # width of a tower
 _GROUND = 8.0  # from a tower's foot to the edge of its lot
 _SHARE_WIDTH, _SHARE_HEIGHT, _SHARE_GAP = 20.0, 12.5, 1.0
-_STAR = 9.0
+_STAR = 8.0
 
 
 def table(position: dict[str, Any], box: Box, last_move: LastMove | None) -> str:
@@ -134,7 +134,9 @@ def _city(position: dict[str, Any], city: str, box: Box, first: Tallest) -> str:
         width = text_width(f"{holder} majority", 13) + 14
         field = Box(right - width, box.y + 12, width, 21)
         parts.append(rectangle(field, 10.5, fill=PAINTS[holder].front))
-        parts.append(letters(f"{holder} majority", right - 7, baseline - 1, 13, "#FFFFFF", bold=True, anchor="end"))
+        parts.append(
+            letters(f"{holder} majority", right - 7, baseline - 1, 13, PAINTS[holder].ink, bold=True, anchor="end")
+        )
     lots = _lots(box)
     storey = min(_HIGHEST_STOREY, _tower_room(lots[0]) / max(1, first.height))
     for lot, place in enumerate(lots):
@@ -184,9 +186,9 @@ def _lot(tower: dict[str, Any] | None, lot: int, box: Box, storey: float, talles
         sign(owner, storeys, middle, roof - 2),
     ]
     if len(layers(tower)) > 1:
-        parts.append(_shares(layers(tower), right - _SHARE_WIDTH - 3, box.y + box.height - 18))
+        parts.append(_shares(layers(tower), right - _SHARE_WIDTH - 2, box.y + box.height - 18))
     if tallest is not None:
-        parts.append(star(right - 5, box.y + 3, _STAR, tallest))
+        parts.append(star(right - 11, box.y + 10, _STAR, tallest))
     return "".join(parts)
 
 

@@ -24,11 +24,11 @@ from .sight import Card, Sight
 from .state import HAND_SIZE, NUM_SIZES, parts_per_round
 from .tower_drawing import building_card, colour_plate, stack, stack_depth
 from .towers import lot_of_card, player_colours, seat_name
-from .wording import part_sizes
+from .wording import nothing_to_build, part_sizes
 
 _HEAD = 102.0  # the height of name, score, seat and notes
 _HAND = 96.0
-_PARTS = 156.0
+_PARTS = 150.0
 _PADDING = 20.0
 _HAND_COLUMN = 214.0  # where it stands beside the parts
 _COLUMN_GAP = 22.0
@@ -120,7 +120,7 @@ def _stock(position: dict[str, Any], colour: str, box: Box, marked: bool) -> str
     for place, size in enumerate(sizes):
         parts.append(stack([(colour, size)], box.x + 3 + place * pitch, ground, _PART_FRONT, _PART_STOREY))
     if not sizes:
-        parts.append(letters("none", box.x + 2, ground - 7, 13, MUTED))
+        parts.append(letters(nothing_to_build(position), box.x + 2, ground - 7, 13, MUTED))
     if marked:
         width = (len(sizes) - 1) * pitch + _PART_FRONT + stack_depth(_PART_FRONT)[0]
         parts.append(last_move_mark(Box(box.x + 3, ground - 33, width, 34).grown(4), 6))
@@ -133,7 +133,8 @@ def _reserve(parts_left: dict[str, int], colour: str, box: Box) -> str:
     parts = [letters("in the box", box.x, box.y + 9, 13, MUTED)]
     for size in range(1, NUM_SIZES + 1):
         x, count = box.x + 3 + (size - 1) * pitch, parts_left[str(size)]
-        parts.append(stack([(colour, size)], x, ground, _BOX_FRONT, _BOX_STOREY))
+        shown = stack([(colour, size)], x, ground, _BOX_FRONT, _BOX_STOREY)
+        parts.append(shown if count else element("g", shown, opacity=0.25))
         ink, middle = INK if count else CARD_EDGE, x + (_BOX_FRONT + deep) / 2
         parts.append(letters(str(count), middle, ground + 17, 14, ink, bold=count > 0, anchor="middle"))
     return "".join(parts)

@@ -22,17 +22,20 @@ GOLD = "#F5B921"
 _GOLD_EDGE = "#8A5F06"
 
 
-class _Paint(NamedTuple):
+class Paint(NamedTuple):
+    """The colours of a building: its three faces, and the writing on its front colour."""
+
     front: str
     side: str
     roof: str
+    ink: str
 
 
-PAINTS = {  # as far apart in lightness as they can be and keep their names, for eyes that mix up hues
-    "blue": _Paint("#2C6BE0", "#1B479C", "#7FAAF5"),
-    "black": _Paint("#2B3038", "#101317", "#69727E"),
-    "red": _Paint("#D8352F", "#931B17", "#F28780"),
-    "green": _Paint("#45BE78", "#248350", "#98E2B5"),
+PAINTS = {  # apart in lightness too, for eyes that mix up hues
+    "blue": Paint("#2159C8", "#153C8C", "#7BA3F0", "#FFFFFF"),
+    "black": Paint("#2B3038", "#101317", "#69727E", "#FFFFFF"),
+    "red": Paint("#DE4238", "#9A211A", "#F58F87", "#FFFFFF"),
+    "green": Paint("#4CC57F", "#258A56", "#A3E8BE", "#0C2E1B"),
 }
 _WINDOW = "#FFF4CC"
 _CARD_FACE, _CARD_EDGE, _CARD_LOT, _CARD_MARK = "#FFFFFF", "#8B9AA6", "#DFE6EB", "#E8892B"
@@ -126,29 +129,29 @@ def _windows(storeys: int, x: float, base: float, width: float, storey: float) -
 
 def sign(colour: str, storeys: int, middle: float, bottom: float) -> str:
     """Returns the sign on a roof: the letter of the owner and the number of storeys."""
-    letter, count = COLOUR_LETTERS[colour], str(storeys)
-    width = sign_width(colour, storeys)
+    letter, count, ink = COLOUR_LETTERS[colour], str(storeys), PAINTS[colour].ink
+    width = 16.5 + text_width(letter, _SIGN_LETTER) + text_width(count, _number_size(storeys))
     box = Box(middle - width / 2, bottom - SIGN_HEIGHT, width, SIGN_HEIGHT)
     baseline = box.y + 16.6
     return "".join(
         [
             rectangle(box, 5, fill=PAINTS[colour].front, stroke="#FFFFFF", stroke_width=1.4),
-            letters(letter, box.x + 6, baseline, _SIGN_LETTER, "#FFFFFF", bold=True),
-            letters(count, box.x + width - 6, baseline, _SIGN_NUMBER, "#FFFFFF", bold=True, anchor="end"),
+            letters(letter, box.x + 6, baseline, _SIGN_LETTER, ink, bold=True),
+            letters(count, box.x + width - 6, baseline, _number_size(storeys), ink, bold=True, anchor="end"),
         ]
     )
 
 
-def sign_width(colour: str, storeys: int) -> float:
-    """Returns the width of a `sign`."""
-    return 16.5 + text_width(COLOUR_LETTERS[colour], _SIGN_LETTER) + text_width(str(storeys), _SIGN_NUMBER)
+def _number_size(storeys: int) -> float:
+    """Three digits are smaller, so that they need no more room than two."""
+    return _SIGN_NUMBER if storeys < 100 else _SIGN_NUMBER * 0.7
 
 
 def plate(colour: str, text: str, x: float, y: float, width: float, height: float) -> str:
     """Returns a small plate in a colour with a text on it, its upper left corner at `x`, `y`."""
     size = height * 0.83
     return rectangle(Box(x, y, width, height), height * 0.2, fill=PAINTS[colour].front) + letters(
-        text, x + width / 2, y + height / 2 + size * 0.35, size, "#FFFFFF", bold=True, anchor="middle"
+        text, x + width / 2, y + height / 2 + size * 0.35, size, PAINTS[colour].ink, bold=True, anchor="middle"
     )
 
 

@@ -76,6 +76,11 @@ def counts_title(seat: int | None) -> str:
     return "in the deck" if seat is None else f"not seen by player {seat}"
 
 
+def nothing_to_build(position: dict[str, Any]) -> str:
+    """Returns what stands where a colour has no parts to build."""
+    return "nothing drafted yet" if position["phase"] == "draft" else "nothing"
+
+
 def city_title(city: str) -> str:
     """Returns the name of a city with capitals."""
     return city.title()
