@@ -1,0 +1,102 @@
+"""`python -m meeplezoo.training.demo [CONFIG] [KEY=VALUE ...]`: train, evaluate and record, in some minutes.
+
+Without a config the first one of the package that is called "demo" is taken.
+"""
+
+import json
+import sys
+import time
+from pathlib import Path
+
+from ..agents.evaluation import Evaluation, evaluate
+from ..agents.recording import record_games
+from ..envs.engine.random_stream import MAX_SEED
+from ..envs.files import write_atomically
+from ..envs.records import write_records
+from .command import DONE, WRONGLY_CALLED, train_command
+from .config import TrainingConfig
+from .config_files import config_names, parse_overrides, read_config
+from .progress import duration
+from .run_folder import RunFolder
+
+GAMES = 1000
+_OTHER_DEALS = 1_000_000
+"""Added to the seed for the last evaluation: other deals than those that the best model was chosen by."""
+
+
+def run_demo(config_name: str, overrides: list[str], games: int = GAMES) -> int:
+    """Train with a config, play the best model against the evaluation opponents, and say where everything lies.
+
+    Returns the exit code of the training if it did not come to its end, otherwise 0.
+    """
+    began = time.perf_counter()
+    try:
+        config = read_config(config_name, overrides)
+    except ValueError as error:
+        print(f"meeplezoo: error: {error}", file=sys.stderr)
+        return WRONGLY_CALLED
+    folder = RunFolder(config.run or f"runs/demo-{time.strftime('%Y%m%d-%H%M%S')}")
+    overrides = [*overrides, *([] if "run" in parse_overrides(overrides) else [f"run={folder.path}"])]
+    print(f"training {config.game} for {config.decisions:,} decisions by self-play", flush=True)
+    code = train_command(config_name, overrides, None)
+    if code != DONE:
+        return code
+    print(f"\nthe best model in {games:,} games against each of {', '.join(config.evaluation_opponents)}:\n")
+    learner = f"ppo:{folder.best}"
+    tables = {opponent: _play(config, learner, opponent, games) for opponent in config.evaluation_opponents}
+    print("\n".join(format_table(tables)))
+    with write_atomically(folder.path / "final-evaluation.json", "w") as file:
+        json.dump({name: table.as_json() for name, table in tables.items()}, file, indent=1)
+    replay = _record(config, learner, config.evaluation_opponents[-1], folder.path / "replay.jsonl")
+    print(
+        f"\nlearning curve  {folder.learning_curve}\nmodel           {folder.best}"
+        f"\nreplay          {replay}"
+        f"\n\nwatch it:       meeplezoo replay {replay}"
+        f"\nplay it:        meeplezoo play {config.game} human {learner}"
+        f"\n\ntook {duration(time.perf_counter() - began)}"
+    )
+    return DONE
+
+
+def format_table(tables: dict[str, Evaluation]) -> list[str]:
+    """Return the lines of a table of one agent's results by opponent."""
+    names = f"{'against':<10}{'games':>7}{'won':>7}{'drawn':>7}{'lost':>7}"
+    lines = [f"{names}{'win rate':>10}  {'95 % interval':<16}{'margin':>8}"]
+    for opponent, table in tables.items():
+        result = table.agents[0]
+        low, high = result.interval
+        interval = f"{100 * low:.1f} - {100 * high:.1f} %"
+        lines.append(
+            f"{opponent:<10}{result.games:>7,}{result.wins:>7,}{result.draws:>7,}{result.losses:>7,}"
+            f"{100 * result.win_rate:>8.1f} %  {interval:<16}{result.mean_margin:>+8.1f}"
+        )
+    return lines
+
+
+def _agents(config: TrainingConfig, learner: str, opponent: str) -> list[str]:
+    return [learner, *[opponent] * (config.make_game().num_players - 1)]
+
+
+def _seed(config: TrainingConfig) -> int:
+    return (config.seed + _OTHER_DEALS) & MAX_SEED
+
+
+def _play(config: TrainingConfig, learner: str, opponent: str, games: int) -> Evaluation:
+    return evaluate(config.make_game(), _agents(config, learner, opponent), games, _seed(config))
+
+
+def _record(config: TrainingConfig, learner: str, opponent: str, path: Path) -> Path:
+    agents = _agents(config, learner, opponent)
+    write_records(path, record_games(config.make_game(), agents, 1, _seed(config)))
+    return path
+
+
+def main(words: list[str]) -> int:
+    """Run the demo with the config and the changes that the words name."""
+    if words and "=" not in words[0]:
+        return run_demo(words[0], words[1:])
+    return run_demo(next(name for name in config_names() if name.endswith("/demo")), words)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

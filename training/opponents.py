@@ -1,0 +1,83 @@
+"""The pool of opponents in self-play: the learner as it is, baselines, past selves."""
+
+from typing import Any
+
+import numpy as np
+
+from ..agents import Agent, make_agent
+from ..agents.maskable_ppo_agent import MaskablePPOAgent
+from ..envs import Game
+from ..envs.engine.random_stream import MAX_SEED
+from .config import TrainingConfig
+
+CURRENT, PAST = "current", "past"
+
+
+class OpponentPool:
+    """Opponents in fixed places: the learner itself, the baselines, then past selves, the oldest replaced first.
+
+    Every iteration gets agents with fresh random streams that follow from seed and iteration alone, so that
+    nothing but the past selves has to be kept to go on later.
+
+    `model` is the MaskablePPO that learns: the current opponent plays with its policy as it changes.
+    """
+
+    def __init__(self, game: Game, config: TrainingConfig, model: Any) -> None:
+        self._game = game
+        self._config = config
+        self._model = model
+        self._past: list[Any] = []
+        self._snapshots = 0
+
+    def agents(self, iteration: int) -> list[Agent]:
+        """Return the opponents of an iteration."""
+        config = self._config
+        count = 1 + len(config.baselines) + len(self._past)
+        sequence = np.random.SeedSequence([config.seed, iteration])
+        seeds = [int(seed) & MAX_SEED for seed in sequence.generate_state(count, np.uint64)]
+        agents: list[Agent] = [MaskablePPOAgent(CURRENT, self._model.policy, seeds[0])]
+        for text, seed in zip(config.baselines, seeds[1:], strict=False):
+            agents.append(make_agent(text, self._game, seed))
+        for number, policy in enumerate(self._past):
+            agents.append(MaskablePPOAgent(f"{PAST} {number}", policy, seeds[1 + len(config.baselines) + number]))
+        return agents
+
+    def weights(self) -> list[float]:
+        """Return how often each of the opponents is drawn; before the first past self the learner has its share."""
+        config = self._config
+        past = config.share_past if self._past else 0.0
+        current = config.share_current + config.share_past - past
+        baselines = [config.share_baselines / len(config.baselines)] * len(config.baselines)
+        weights = [current, *baselines, *[past / max(1, len(self._past))] * len(self._past)]
+        # with neither learner nor baselines wanted there is nobody but the learner before the first past self
+        return weights if sum(weights) > 0 else [1.0, *weights[1:]]
+
+    def take_snapshot(self) -> None:
+        """Add the learner as it is now to the past selves."""
+        if self._config.pool_size:
+            self._put(self._model.policy.state_dict())
+
+    def get_state(self) -> dict[str, Any]:
+        """Return the past selves' parameters."""
+        return {"snapshots": self._snapshots, "past": [policy.state_dict() for policy in self._past]}
+
+    def set_state(self, state: dict[str, Any]) -> None:
+        """Go back to a state from `get_state`."""
+        self._past, self._snapshots = [], 0
+        for parameters in state["past"]:
+            self._put(parameters)
+        self._snapshots = state["snapshots"]
+
+    def _put(self, parameters: dict[str, Any]) -> None:
+        from stable_baselines3.common.utils import FloatSchedule
+
+        model = self._model
+        schedule = FloatSchedule(0.0)
+        policy = model.policy_class(model.observation_space, model.action_space, schedule, **model.policy_kwargs)
+        policy = policy.to(model.device)
+        policy.load_state_dict(parameters)
+        policy.set_training_mode(False)
+        policy.requires_grad_(False)
+        place = self._snapshots % self._config.pool_size
+        self._past[place : place + 1] = [policy]
+        self._snapshots += 1

@@ -1,0 +1,90 @@
+"""The run folder: what lies where, and the files that are written while training."""
+
+import json
+from collections.abc import Mapping
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from ..envs.files import write_atomically
+from .config import TrainingConfig
+from .config_files import read_config, write_config
+
+
+class RunFolder:
+    """One training run on disk.
+
+    | file | content |
+    |---|---|
+    | `config.yaml` | every setting, and the versions that made the run |
+    | `checkpoint.pt` | all that is needed to go on, as of the last checkpoint |
+    | `last.zip`, `best.zip` | the model of the last checkpoint and of the best evaluation, as agents `ppo:FILE` |
+    | `metrics.jsonl` | one JSON object per iteration |
+    | `evaluations/DECISIONS.json` | the tables of one evaluation by opponent |
+    | `learning-curve.png` | win rates over decisions |
+    | `tensorboard/` | the numbers of metrics.jsonl for TensorBoard |
+    """
+
+    def __init__(self, path: str | Path) -> None:
+        self.path = Path(path)
+        self.config = self.path / "config.yaml"
+        self.checkpoint = self.path / "checkpoint.pt"
+        self.last = self.path / "last.zip"
+        self.best = self.path / "best.zip"
+        self.metrics = self.path / "metrics.jsonl"
+        self.evaluations = self.path / "evaluations"
+        self.learning_curve = self.path / "learning-curve.png"
+        self.tensorboard = self.path / "tensorboard"
+
+    def add_metrics(self, row: Mapping[str, Any]) -> None:
+        """Append the numbers of one iteration."""
+        with self.metrics.open("a", encoding="utf-8") as file:
+            file.write(json.dumps(row) + "\n")
+
+    def read_metrics(self) -> list[dict[str, Any]]:
+        """Return the numbers of all iterations; a last line that a killed run left unfinished is left out."""
+        if not self.metrics.is_file():
+            return []
+        lines = self.metrics.read_text(encoding="utf-8").split("\n")[:-1]
+        return [json.loads(line) for line in lines]
+
+    def forget_after(self, decisions: int) -> None:
+        """Remove metrics and evaluations that came after a checkpoint: a resumed run makes them once more."""
+        kept = [row for row in self.read_metrics() if row["decisions"] <= decisions]
+        with write_atomically(self.metrics, "w") as file:
+            file.writelines(json.dumps(row) + "\n" for row in kept)
+        for path in self.evaluations.glob("*.json"):
+            if path.stem.isdigit() and int(path.stem) > decisions:
+                path.unlink()
+
+    def write_evaluation(self, decisions: int, tables: Mapping[str, Any]) -> None:
+        """Write the tables of one evaluation, by opponent."""
+        with write_atomically(self.evaluations / f"{decisions}.json", "w") as file:
+            json.dump(tables, file, indent=1)
+            file.write("\n")
+
+
+def new_run_folder(config: TrainingConfig, stem: str) -> RunFolder:
+    """Make the folder of a new run, with its config; ValueError if it has been used already."""
+    if config.run is not None:
+        folder = RunFolder(config.run)
+        if folder.path.exists() and (not folder.path.is_dir() or any(folder.path.iterdir())):
+            raise ValueError(f"run folder {folder.path} is not empty; name another one or --resume {folder.path}")
+    else:
+        folder = RunFolder(_unused(Path("runs") / f"{stem}-{datetime.now():%Y%m%d-%H%M%S}"))
+    folder.path.mkdir(parents=True, exist_ok=True)
+    write_config(config, folder.config)
+    return folder
+
+
+def open_run_folder(path: str | Path) -> tuple[RunFolder, TrainingConfig]:
+    """Return an existing run and its config; ValueError if there is none."""
+    folder = RunFolder(path)
+    if not folder.config.is_file():
+        raise ValueError(f"{folder.path} is no run folder: it has no {folder.config.name}")
+    return folder, read_config(str(folder.config))
+
+
+def _unused(path: Path) -> Path:
+    candidates = [path, *(path.with_name(f"{path.name}-{number}") for number in range(2, 1000))]
+    return next(candidate for candidate in candidates if not candidate.exists())
