@@ -13,7 +13,9 @@ the part changes nothing.
 from typing import Any
 
 import torch
+from gymnasium import spaces
 from sb3_contrib.common.maskable.policies import MaskableActorCriticPolicy
+from stable_baselines3.common.torch_layers import BaseFeaturesExtractor
 from torch import nn
 
 _CONVOLUTIONS = 2
@@ -21,17 +23,20 @@ _MARGIN = 1 + _CONVOLUTIONS
 """Empty cells on each side of the part that is looked at; more than the convolutions reach."""
 
 
-class CellFeatures(nn.Module):
-    """Turns observations float32 [n, side * side + numbers] into (core [n, core_size], logits of cells [n, side * side])."""
+class CellFeatures(BaseFeaturesExtractor):
+    """Turns observations float32 [n, side * side + numbers] into a core [n, core size] and logits [n, side * side].
 
-    def __init__(self, side: int, codes: int, numbers: int, channels: int) -> None:
-        super().__init__()
+    Arguments: side of the window; codes, how many there are; channels of the convolutions.
+    """
+
+    def __init__(self, observation_space: spaces.Box, side: int, codes: int, channels: int) -> None:
+        numbers = observation_space.shape[0] - side * side
+        super().__init__(observation_space, features_dim=2 * channels + numbers)
         self.side = side
         self.embedding = nn.Embedding(codes, channels)
         self.numbers = nn.Linear(numbers, channels)
         self.convolutions = nn.ModuleList(nn.Conv2d(channels, channels, 3) for _ in range(_CONVOLUTIONS))
         self.cell_logit = nn.Conv2d(channels, 1, 1)
-        self.core_size = 2 * channels + numbers
 
     def forward(self, observation: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
         """Return the core and the logits of all cells; those outside the part that is looked at are 0."""
@@ -67,11 +72,11 @@ def _central_part(codes: torch.Tensor) -> tuple[int, int]:
 class _Heads(nn.Module):
     """Policy and value layers on the core, in the form that the base class asks of its extractor of latents."""
 
-    def __init__(self, core_size: int, hidden: list[int], activation: type[nn.Module]) -> None:
+    def __init__(self, core_size: int, hidden: Any, activation: type[nn.Module]) -> None:
         super().__init__()
         self.policy = _layers(core_size, hidden, activation)
         self.value = _layers(core_size, hidden, activation)
-        self.latent_dim_pi = self.latent_dim_vf = hidden[-1] if hidden else core_size
+        self.latent_dim = hidden[-1] if hidden else core_size
 
     def forward(self, features: tuple[torch.Tensor, torch.Tensor]) -> tuple[Any, torch.Tensor]:
         return self.forward_actor(features), self.forward_critic(features)
@@ -106,42 +111,28 @@ def _layers(size: int, hidden: list[int], activation: type[nn.Module]) -> nn.Seq
 
 
 class CellPolicy(MaskableActorCriticPolicy):
-    """MaskablePPO's policy with these networks.
+    """MaskablePPO's policy with these networks; its features come from `CellFeatures`.
 
-    Arguments beyond the base class's: side, of the window; codes, how many there are; first_cell_action, the action
-    of the window's first cell, with those of all others behind it; channels, of the convolutions. `net_arch` is the
-    list of widths of the layers behind the core.
+    Arguments beyond the base class's: first_cell_action, the action of the window's first cell, with those of all
+    others behind it. `net_arch` is the list of widths of the layers behind the core.
     """
 
-    def __init__(
-        self, *args: Any, side: int, codes: int, first_cell_action: int, channels: int = 16, **kwargs: Any
-    ) -> None:
-        self._side, self._codes, self._channels = side, codes, channels
+    def __init__(self, *args: Any, first_cell_action: int, **kwargs: Any) -> None:
         self._first_cell_action = first_cell_action
         super().__init__(*args, **kwargs)
 
     def _get_constructor_parameters(self) -> dict[str, Any]:
-        own = {
-            "side": self._side,
-            "codes": self._codes,
-            "first_cell_action": self._first_cell_action,
-            "channels": self._channels,
-        }
-        return {**super()._get_constructor_parameters(), **own}
+        return {**super()._get_constructor_parameters(), "first_cell_action": self._first_cell_action}
 
     def _build(self, lr_schedule: Any) -> None:
-        numbers = int(self.observation_space.shape[0]) - self._side**2  # type: ignore[index]
-        hidden = list(self.net_arch)
-        self.cell_features = CellFeatures(self._side, self._codes, numbers, self._channels)
-        self.mlp_extractor = _Heads(self.cell_features.core_size, hidden, self.activation_fn)  # type: ignore[assignment]
-        self.action_net = _Actions(self.mlp_extractor.latent_dim_pi, self._first_cell_action)
-        self.value_net = nn.Linear(self.mlp_extractor.latent_dim_vf, 1)
+        heads = _Heads(self.features_dim, self.net_arch, self.activation_fn)
+        actions = _Actions(heads.latent_dim, self._first_cell_action)
+        # the attributes' declared types are those of the base class's own networks
+        networks: Any = self
+        networks.mlp_extractor, networks.action_net = heads, actions
+        self.value_net = nn.Linear(heads.latent_dim, 1)
         # small first logits: all actions about equally likely, as the base class has it
-        for layer in (self.action_net.others, self.cell_features.cell_logit):
+        for layer in (actions.others, self.features_extractor.cell_logit):
             nn.init.orthogonal_(layer.weight, 0.01)
-            nn.init.zeros_(layer.bias)  # type: ignore[arg-type]
-        self.optimizer = self.optimizer_class(self.parameters(), lr=lr_schedule(1), **self.optimizer_kwargs)  # type: ignore[call-arg]
-
-    def extract_features(self, obs: Any, features_extractor: Any = None) -> Any:
-        """Return (core, logits of cells) of observations."""
-        return self.cell_features(obs)
+            nn.init.zeros_(layer.bias)
+        self.optimizer = self.optimizer_class(self.parameters(), **{"lr": lr_schedule(1), **self.optimizer_kwargs})

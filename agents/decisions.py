@@ -52,6 +52,12 @@ class Decisions:
         self.game.kernels.write_observations(self._states, self.seats, self.game.form, observation, 0, len(self))
         return observation
 
+    def observed_as(self, form: str | None) -> np.ndarray:
+        """Return what the seats see in one of the game's forms of observations; None for the form of `game`."""
+        if form is None or form == self.game.observation:
+            return self.observation
+        return Decisions(self.game.with_observation(form), self._states).observation
+
     def redealt(self, stream: np.ndarray) -> np.ndarray:
         """Return records [n] in which all that the seat to move cannot see, the future too, is dealt anew.
 

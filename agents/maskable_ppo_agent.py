@@ -12,13 +12,17 @@ from .decisions import Decisions
 class MaskablePPOAgent:
     """Samples from a trained policy, or takes its most probable action; torch draws from its own generator.
 
-    `policy` is a MaskableActorCriticPolicy; it is only read.
+    `policy` is a MaskableActorCriticPolicy; it is only read. `observation` is the form of observations that it was
+    trained on; None for that of the game it plays.
     """
 
-    def __init__(self, name: str, policy: Any, seed: int, deterministic: bool = False) -> None:
+    def __init__(
+        self, name: str, policy: Any, seed: int, deterministic: bool = False, observation: str | None = None
+    ) -> None:
         import torch
 
         self.name = name
+        self._observation = observation
         self.policy = policy
         self._deterministic = deterministic
         self._generator = torch.Generator().manual_seed(seed)
@@ -28,7 +32,7 @@ class MaskablePPOAgent:
         import torch
 
         with torch.no_grad():
-            observation = torch.as_tensor(decisions.observation, device=self.policy.device)
+            observation = torch.as_tensor(decisions.observed_as(self._observation), device=self.policy.device)
             mask = torch.as_tensor(decisions.mask, dtype=torch.bool, device=self.policy.device)
             logits = self.policy.get_distribution(observation).distribution.logits
             logits = logits.masked_fill(~mask, -torch.inf)
@@ -56,12 +60,14 @@ def make(game: Game, text: str, argument: str, seed: int) -> MaskablePPOAgent:
         model = MaskablePPO.load(path, device="cpu")
     except (KeyError, ValueError, OSError) as error:
         raise ValueError(f"agent {text!r}: {path} is no MaskablePPO model ({error})") from None
-    shapes = (model.observation_space.shape, getattr(model.action_space, "n", None))
-    if shapes != ((game.observation_size,), game.num_actions):
+    shape, actions = model.observation_space.shape, getattr(model.action_space, "n", None)
+    sizes = {form: (game.with_observation(form).observation_size,) for form in game.description.observations}
+    forms = [form for form, size in sizes.items() if size == shape and actions == game.num_actions]
+    if not forms:
         raise ValueError(
-            f"agent {text!r} was trained for observations {shapes[0]} and {shapes[1]} actions, but {game.name} "
-            f"with {game.options} has {(game.observation_size,)} and {game.num_actions}"
+            f"agent {text!r} was trained for observations {shape} and {actions} actions, but {game.name} with "
+            f"{game.options} has {' or '.join(map(str, sizes.values()))} and {game.num_actions}"
         )
     model.policy.set_training_mode(False)
     # matches are played with the most probable action: stronger than sampling, and ties do not matter
-    return MaskablePPOAgent(text, model.policy, seed, deterministic=True)
+    return MaskablePPOAgent(text, model.policy, seed, deterministic=True, observation=forms[0])

@@ -41,7 +41,10 @@ class GameDescription:
     observation_fields: Callable[[dict[str, Any], str], tuple[ObservationField, ...]]
     """The parts of an observation, for the options and a form."""
     margin_scale: float
+    """Points that make a reward of 1 in the kind "margin"."""
     summary: str
+    first_cell_action: int | None = None
+    """Where actions are cells of a plane that an observation begins with: the action of its first cell, row by row."""
 
     def module(self, name: str) -> ModuleType:
         """Return one of the game's modules: rules, greedy, notation, drawing or text."""

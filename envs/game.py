@@ -75,6 +75,10 @@ class Game:
             yield first, first + field.size, field
             first += field.size
 
+    def with_observation(self, form: str) -> "Game":
+        """Return the same game with another form of observations."""
+        return make_game(self.name, observation=form, **self.options)
+
     @cached_property
     def kernels(self) -> ModuleType:
         """Return the batch kernels bound to this game's rules."""

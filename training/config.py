@@ -10,6 +10,7 @@ from ..envs.engine.random_stream import MAX_SEED
 from ..envs.engine.rewards import REWARDS
 
 ACTIVATIONS = ("tanh", "relu")
+NETWORKS = ("mlp", "cells")
 CHANGEABLE = ("decisions", "minutes", "evaluation_interval", "evaluation_games", "checkpoint_interval", "threads")
 """What may be changed when a run is resumed; everything else would make it another experiment."""
 
@@ -37,7 +38,9 @@ class TrainingConfig:
     options: dict[str, Any] = field(
         default_factory=dict, metadata={"help": "options of the game; those left out are as the game has them"}
     )
+    observation: str | None = _setting("form of the observations; null is the game's first", None)
     rewards: str = _setting("what the learner is paid at the end of a game", "margin", choices=REWARDS)
+    dense: bool = _setting("rewards margin: pay every change when it comes instead of all at the end", False)
     seed: int = _setting("seed of everything that is drawn", 0, low=0, high=MAX_SEED)
     run: str | None = _setting("run folder; null makes runs/<config>-<date-time>", None)
 
@@ -46,6 +49,10 @@ class TrainingConfig:
     games: int = _setting("games side by side", 256, low=1)
     rollout: int = _setting("decisions per game and iteration", 16, low=1)
 
+    network: str = _setting(
+        "layers on the whole observation, or convolutions on a plane whose cells are actions", "mlp", choices=NETWORKS
+    )
+    channels: int = _setting("channels of the convolutions of the network cells", 16, low=1)
     hidden: tuple[int, ...] = _setting("widths of the hidden layers of policy and of value network", (256, 256), low=1)
     activation: str = _setting("activation of the hidden layers", "relu", choices=ACTIVATIONS)
     minibatch: int = _setting("decisions per gradient step; divides games * rollout", 1024, low=2)
@@ -90,6 +97,10 @@ class TrainingConfig:
             raise ValueError(
                 f"minibatch must divide games * rollout = {self.decisions_per_iteration}, {self.minibatch} does not"
             )
+        if self.dense and self.rewards != "margin":
+            raise ValueError(f"dense needs the rewards margin, not {self.rewards}")
+        if self.network == "cells" and not sees_cells(self.make_game()):
+            raise ValueError(f"network cells needs an observation with a plane of cells, which {self.game} has not")
         if self.share_current + self.share_past + self.share_baselines <= 0:
             raise ValueError("share_current, share_past and share_baselines must not all be 0")
         if self.share_baselines > 0 and not self.baselines:
@@ -99,7 +110,7 @@ class TrainingConfig:
 
     def make_game(self) -> Game:
         """Return the game with its options."""
-        return make_game(self.game, **self.options)
+        return make_game(self.game, observation=self.observation, **self.options)
 
     @property
     def decisions_per_iteration(self) -> int:
@@ -115,6 +126,11 @@ class TrainingConfig:
         """Return the settings as YAML and JSON know them."""
         plain = {one.name: getattr(self, one.name) for one in fields(self)}
         return {name: list(value) if isinstance(value, tuple) else value for name, value in plain.items()}
+
+
+def sees_cells(game: Game) -> bool:
+    """Tell whether a game's observation begins with a plane whose cells are actions too."""
+    return game.description.first_cell_action is not None and len(game.observation_fields[0].shape) == 3
 
 
 def settings_help() -> dict[str, str]:
@@ -165,8 +181,8 @@ def _fit(value: Any, kind: Any) -> Any:
         return MISSING if MISSING in members else members
     if origin is dict:
         return dict(value) if isinstance(value, Mapping) and all(isinstance(key, str) for key in value) else MISSING
-    if isinstance(value, bool):
-        return MISSING
+    if isinstance(value, bool) or kind is bool:
+        return value if isinstance(value, bool) and kind is bool else MISSING
     if kind is float and isinstance(value, int | float):
         return float(value)
     return value if isinstance(value, kind) else MISSING
@@ -178,7 +194,7 @@ def _type_name(kind: Any) -> str:
         return " or ".join(_type_name(member) for member in get_args(kind))
     if origin is tuple:
         return f"a list ({_type_name(get_args(kind)[0])} each)"
-    names = {int: "an integer", float: "a number", str: "a text", type(None): "null"}
+    names = {bool: "true or false", int: "an integer", float: "a number", str: "a text", type(None): "null"}
     return "a mapping" if origin is dict else names[kind]
 
 
@@ -187,7 +203,7 @@ def _check_range(name: str, value: Any, metadata: Mapping[str, Any]) -> None:
     if choices and value not in choices:
         raise ValueError(f"setting {name} must be one of {', '.join(choices)}, not {value!r}")
     for number in value if isinstance(value, tuple) else (value,):
-        if number is None or isinstance(number, str):
+        if number is None or isinstance(number, str | bool):
             continue
         # written so that nan is refused too
         if low is not None and not number >= low:

@@ -32,9 +32,10 @@ def make_model(config: TrainingConfig, env: "SelfPlayVecEnv") -> Any:
     import torch
     from sb3_contrib import MaskablePPO
 
+    policy, policy_settings = _policy(config, env)
     activation = {"tanh": torch.nn.Tanh, "relu": torch.nn.ReLU}[config.activation]
     model = MaskablePPO(
-        "MlpPolicy",
+        policy,
         env,
         learning_rate=config.learning_rate,
         n_steps=config.rollout,
@@ -48,7 +49,7 @@ def make_model(config: TrainingConfig, env: "SelfPlayVecEnv") -> Any:
         max_grad_norm=config.max_gradient,
         target_kl=config.target_kl,
         stats_window_size=EPISODES_OF_STATISTICS,
-        policy_kwargs={"net_arch": list(config.hidden), "activation_fn": activation, "ortho_init": True},
+        policy_kwargs={"net_arch": list(config.hidden), "activation_fn": activation, **policy_settings},
         # numpy's global generator takes 32 bits
         seed=config.seed & 0xFFFFFFFF,
         device=config.device,
@@ -57,6 +58,24 @@ def make_model(config: TrainingConfig, env: "SelfPlayVecEnv") -> Any:
     env.seed(config.seed)
     _silence(model)
     return model
+
+
+def _policy(config: TrainingConfig, env: "SelfPlayVecEnv") -> tuple[Any, dict[str, Any]]:
+    """Return the class of the policy, or its name, and its own settings."""
+    if config.network == "mlp":
+        return "MlpPolicy", {"ortho_init": True}
+    from ..agents.cell_policy import CellFeatures, CellPolicy
+
+    plane = env.game.observation_fields[0]
+    return CellPolicy, {
+        "features_extractor_class": CellFeatures,
+        "features_extractor_kwargs": {
+            "side": plane.shape[1],
+            "codes": int(plane.high) + 1,
+            "channels": config.channels,
+        },
+        "first_cell_action": env.game.description.first_cell_action,
+    }
 
 
 def load_model(config: TrainingConfig, env: "SelfPlayVecEnv", content: bytes) -> Any:

@@ -11,6 +11,7 @@ from ..agents import Agent
 from ..agents.seated_batch import FinishedGames, SeatedBatch
 from ..envs import Game
 from ..envs.engine.random_stream import checked_seed, game_seeds
+from ..envs.spaces import observation_box
 
 _NO_ATTRIBUTE = "SelfPlayVecEnv has no attribute {!r} for single games; it has render_mode and action_masks"
 
@@ -43,6 +44,8 @@ class SelfPlayVecEnv(VecEnv):
         opponents: at least one agent.
         weights: how often each of them is drawn, relative to the others; default: equally often.
         rewards: "outcome", "margin" or "rank".
+        dense: with "margin": pay every change of the margin in the step that brings it. The sum over a game is the
+            same, so the best play is too (with gamma 1); it is a potential-based shaping (Ng, Harada, Russell 1999).
         seed: of games and draws, unless `seed()` is called before `reset()`; None for a fresh one.
     """
 
@@ -54,16 +57,21 @@ class SelfPlayVecEnv(VecEnv):
         *,
         weights: Sequence[float] | None = None,
         rewards: str = "outcome",
+        dense: bool = False,
         seed: int | None = None,
     ) -> None:
+        if dense and rewards != "margin":
+            raise ValueError(f"only the rewards 'margin' can be dense, not {rewards!r}")
         self.game = game
+        self._dense = dense
+        self._paid = np.zeros(num_games, np.float32)
         self.render_mode: str | None = None
         self.seated = SeatedBatch(game, num_games, [], rewards=rewards, seat="rotate", assign=self._draw_opponents)
         self.set_opponents(opponents, weights)
         self._actions = np.zeros(num_games, np.int64)
         self._lengths = np.zeros(num_games, np.int64)
         self._returns = np.zeros(num_games, np.float64)
-        observation_space = spaces.Box(*_bounds(game), dtype=np.float32)
+        observation_space = observation_box(game)
         super().__init__(num_games, observation_space, spaces.Discrete(game.num_actions))
         self.seed(checked_seed(seed))
 
@@ -94,6 +102,7 @@ class SelfPlayVecEnv(VecEnv):
         self.seated.reset(np.array(self._seeds, np.uint64))
         self._lengths[:] = 0
         self._returns[:] = 0
+        self._paid[:] = 0
         self.reset_infos = [{} for _ in range(self.num_envs)]
         self._reset_seeds()
         self._reset_options()
@@ -106,6 +115,8 @@ class SelfPlayVecEnv(VecEnv):
     def step_wait(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, list[dict[str, Any]]]:
         """Play them and the opponents' answers; return observations, rewards, dones, infos (see the class)."""
         rewards, done, truncated, finished = self.seated.step(self._actions)
+        if self._dense:
+            rewards = self._changes_of_margin(finished)
         self._lengths += 1
         self._returns += rewards
         infos: list[dict[str, Any]] = [{} for _ in range(self.num_envs)]
@@ -127,6 +138,7 @@ class SelfPlayVecEnv(VecEnv):
             "random": self._random.bit_generator.state,
             "lengths": self._lengths.copy(),
             "returns": self._returns.copy(),
+            "paid": self._paid.copy(),
         }
 
     def set_state(self, state: dict[str, Any]) -> None:
@@ -135,6 +147,7 @@ class SelfPlayVecEnv(VecEnv):
         self._random.bit_generator.state = state["random"]
         self._lengths[:] = state["lengths"]
         self._returns[:] = state["returns"]
+        self._paid[:] = state["paid"]
 
     def env_method(self, method_name: str, *args: Any, indices: Any = None, **kwargs: Any) -> list[Any]:
         """Call a method of single games: there is `action_masks`."""
@@ -161,6 +174,24 @@ class SelfPlayVecEnv(VecEnv):
     def close(self) -> None:
         """Do nothing: there is nothing to release."""
 
+    def _changes_of_margin(self, finished: FinishedGames) -> np.ndarray:
+        """Return how much each game's margin has changed since the step before; a new game begins with nothing."""
+        scores, _ = self.seated.batch.results()
+        margins = self._margins(scores, self.seated.seats)
+        margins[finished.games] = self._margins(finished.scores, finished.seats)
+        changes = margins - self._paid
+        self._paid = margins
+        self._paid[finished.games] = 0
+        return changes
+
+    def _margins(self, scores: np.ndarray, seats: np.ndarray) -> np.ndarray:
+        """Return the scaled margins of the learner, float32 [n], from scores int32 [n, players]."""
+        games = np.arange(len(scores))
+        own = scores[games, seats]
+        others = scores.copy()
+        others[games, seats] = np.iinfo(np.int32).min
+        return ((own - others.max(axis=1)) / self.game.description.margin_scale).astype(np.float32)
+
     def _draw_opponents(self, games: np.ndarray) -> np.ndarray:
         size = (len(games), self.game.num_players - 1)
         return self._random.choice(len(self._probabilities), size=size, p=self._probabilities)
@@ -181,9 +212,3 @@ class SelfPlayVecEnv(VecEnv):
                 "places": finished.places[index].tolist(),
                 "opponents": [names[other] for other in others],
             }
-
-
-def _bounds(game: Game) -> tuple[np.ndarray, np.ndarray]:
-    """Return the smallest and largest observation, float32 [observation_size] each."""
-    high = np.concatenate([np.full(field.size, field.high, np.float32) for field in game.observation_fields])
-    return np.zeros_like(high), high

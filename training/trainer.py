@@ -42,7 +42,9 @@ class Trainer:
         self._rates: dict[str, Any] = {}
         # the pool needs a model, the model an environment, the environment opponents: these are never asked
         first = [make_agent("random", self.game, config.seed)]
-        self.env = SelfPlayVecEnv(self.game, config.games, first, rewards=config.rewards, seed=config.seed)
+        self.env = SelfPlayVecEnv(
+            self.game, config.games, first, rewards=config.rewards, dense=config.dense, seed=config.seed
+        )
         content = load_checkpoint(folder.checkpoint, self.game) if resume else None
         if content is None:
             self.model = make_model(config, self.env)

@@ -188,7 +188,7 @@ def _lot(tower: dict[str, Any] | None, lot: int, box: Box, storey: float, talles
     if len(layers(tower)) > 1:
         parts.append(_shares(layers(tower), right - _SHARE_WIDTH - 2, box.y + box.height - 18))
     if tallest is not None:
-        parts.append(star(right - 11, box.y + 10, _STAR, tallest))
+        parts.append(star(right - 11, box.y + 9.4, _STAR, tallest))
     return "".join(parts)
 
 

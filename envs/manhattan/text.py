@@ -26,6 +26,7 @@ from .wording import (
     city_title,
     counts_title,
     last_move_sentence,
+    nothing_to_build,
     options_words,
     part_sizes,
     points_words,
@@ -157,7 +158,7 @@ def _player(position: dict[str, Any], seen: Sight, player: int) -> list[str]:
     lots = " ".join(str(lot_of_card(position, player, card)) for card in hand if card is not None)
     lines = [pad(heading, 47) + f"cards {cards}" + (f"  lots {lots}" if lots else "")]
     for colour in player_colours(position, player):
-        to_build = " ".join(str(size) for size in part_sizes(position["drafted"][colour])) or "nothing"
+        to_build = " ".join(str(size) for size in part_sizes(position["drafted"][colour])) or nothing_to_build(position)
         in_box = "  ".join(f"{position['reserve'][colour][str(size)]}x{size}" for size in range(1, 5))
         name = paint(f"{COLOUR_LETTERS[colour]} {colour}", _CODES[colour])
         lines.append(pad(f"  {pad(name, 9)}to build {to_build}", 47) + f"in the box  {in_box}")

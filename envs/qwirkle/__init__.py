@@ -30,5 +30,6 @@ GAME = GameDescription(
     observations=FORMS,
     observation_fields=fields,
     margin_scale=50.0,
+    first_cell_action=PLACE,
     summary="Lay tiles of one colour or one shape in rows and columns.",
 )

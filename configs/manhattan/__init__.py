@@ -1,0 +1,1 @@
+"""Training configs of Manhattan."""
