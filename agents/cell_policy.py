@@ -132,7 +132,8 @@ class CellPolicy(MaskableActorCriticPolicy):
         networks.mlp_extractor, networks.action_net = heads, actions
         self.value_net = nn.Linear(heads.latent_dim, 1)
         # small first logits: all actions about equally likely, as the base class has it
-        for layer in (actions.others, self.features_extractor.cell_logit):
+        cell_logit: Any = self.features_extractor.cell_logit
+        for layer in (actions.others, cell_logit):
             nn.init.orthogonal_(layer.weight, 0.01)
             nn.init.zeros_(layer.bias)
         self.optimizer = self.optimizer_class(self.parameters(), **{"lr": lr_schedule(1), **self.optimizer_kwargs})

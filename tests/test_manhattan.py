@@ -184,7 +184,7 @@ def test_a_stuck_player_loses_the_smallest_part_of_both_colours() -> None:
     state["owner"] = 4
     state["storeys"][:, :, 3] = 8
     state["height"] = 8
-    discards = [move for move in game.legal_moves(state)]
+    discards = game.legal_moves(state)
     assert all(list(move) == ["discard"] for move in discards)
     assert {move["discard"] for move in discards} == set(position["hands"][0])
     game.play(state, discards[0])

@@ -154,8 +154,8 @@ def apply_one(states: Any, action: int) -> None:
 def play_one(states: Any, action: int, form: int, mask: Any, observation: Any) -> int:
     """Play an action in the only game of a batch, which is running; return who moves next, or OVER.
 
-    `mask` int8 [num_actions] and `observation` float32 [size], in the form, are written for the player who moves next. An
-    action that is not legal changes nothing, and ILLEGAL is returned.
+    `mask` int8 [num_actions] and `observation` float32 [size], in the form, are written for the player who moves next.
+    An action that is not legal changes nothing, and ILLEGAL is returned.
     """
     state = states[0]
     if not rules.is_legal(state, action):

@@ -1,8 +1,8 @@
 """Manhattan's heuristic: what a building brings in the next scoring, to the player and to the others.
 
-The value of a building is the change of the own points of the scoring (M16-M19) less a share of the change of the others'
-points, for as many scorings as are to come, with two small terms: a lead in a tower that others cannot take at once is worth
-something, and so are big parts kept for later.
+The value of a building is the change of the own points of the scoring (M16-M19) less a share of the change of the
+others' points, with two small terms: a lead in a tower that others cannot take at once is worth something, and so are
+big parts kept for later.
 
 A selection is the better, the nearer its storeys come to an equal share of what is left for every round.
 """
@@ -98,7 +98,8 @@ def _building_value(state: Any, city: Any, lot: Any, colour: Any, size: Any) -> 
     state["owner"][city, lot] = owner
     state["height"][city, lot] -= 1 + size
     state["storeys"][city, lot, colour] -= 1 + size
-    return value + LEAD * min(lead, SAFE_LEAD) - PART * size
+    safe: Any = min(lead, np.int64(SAFE_LEAD))
+    return value + LEAD * safe - PART * size
 
 
 @kernel

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from ..positions import check_integer, check_name, check_object, list_names, refuse
+from ..positions import check_integer, check_name, check_object, refuse
 from .reading import ending_error, fill
 from .state import (
     CITIES,
@@ -122,7 +122,10 @@ def position(options: dict[str, Any], state: np.void) -> dict[str, Any]:
         "cities": {city: [_lot(state, index, lot) for lot in range(NUM_LOTS)] for index, city in enumerate(CITIES)},
         "reserve": {colour: _parts(state["reserve"][index]) for index, colour in enumerate(colours)},
         "drafted": {colour: _parts(state["drafted"][index]) for index, colour in enumerate(colours)},
-        "hands": [list_names(state["hands"][player], range(NUM_CARDS)) for player in range(players)],
+        "hands": [
+            [card for card in range(NUM_CARDS) for _ in range(int(state["hands"][player, card]))]
+            for player in range(players)
+        ],
         "deck": _cards(state["deck"]),
         "discards": _cards(state["discards"]),
         "scores": state["score"][:players].tolist(),

@@ -1,7 +1,8 @@
 """Manhattan's observation: what a seat may know, from its own side of the table, as one float32 vector.
 
-Every city is turned so that the seat sees it from its own side: the lot of index v is the one that its card v means, so that
-cards mean the same to all. Colours come in turn order, the own ones first; with two players the own two, then the other's.
+Every city is turned so that the seat sees it from its own side: the lot of index v is the one that its card v means,
+so that cards mean the same to all. Colours come in turn order, the own ones first; with two players the own two, then
+the other's.
 
 Hidden from a seat: the other hands and the deck; their sum by card is known.
 """

@@ -65,7 +65,7 @@ def draw_cards(state: Any, player: Any, cards: Any) -> None:
 
 
 @kernel
-def count_legal(state: Any) -> int:
+def count_legal(state: Any) -> Any:
     """Return the number of legal actions; 0 when the game is over."""
     if state["over"] != RUNNING:
         return 0

@@ -2,8 +2,8 @@
 
 All placements of the hand are searched: from a first tile on, further ones at the two ends of its row or column. On
 a fixed line every tile lies in one run with the others, so that a kind can be used once, and what a cell admits
-across the line does not change during the turn. Tiles before the first one's end are added first, those behind it later: every
-placement is met once per first tile.
+across the line does not change during the turn. Tiles before the first one's end are added first, those behind it
+later: every placement is met once per first tile.
 
 Where nothing can be placed tiles are exchanged: those that belong to no largest set of the hand.
 """

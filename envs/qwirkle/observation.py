@@ -1,7 +1,7 @@
 """Qwirkle's observation: what a seat may know, from its own view, as one float32 vector in two forms.
 
-Both end with the same counts. `planes`, for networks with convolutions, begins with one plane of the window of board_size
-x board_size cells, centred on the table, in codes that say all about a cell:
+Both end with the same counts. `planes`, for networks with convolutions, begins with one plane of the window of
+board_size x board_size cells, centred on the table, in codes that say all about a cell:
 
 | code | cell |
 |---|---|
