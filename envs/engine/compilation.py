@@ -120,6 +120,13 @@ def kernel(function: Function) -> Function:
     return compiled
 
 
+def inlined(function: Function) -> Function:
+    """Compile a kernel into each of its callers, so that constant arguments are constants of its code."""
+    copy_in: Any = numba.njit(inline="always", error_model="numpy")
+    compiled: Function = copy_in(function)
+    return compiled
+
+
 def load_bound(path: Path, name: str, **bindings: Any) -> ModuleType:
     """Load a file of this folder as a module of its own whose globals hold `bindings` before it runs.
 

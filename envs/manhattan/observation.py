@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ..engine.compilation import kernel
+from ..engine.compilation import inlined, kernel
 from ..engine.state import RUNNING
 from ..observation_field import ObservationField
 from .state import (
@@ -29,8 +29,12 @@ from .state import (
 )
 from .table import colours_in_game, seat_of
 
+# factors instead of divisors: a division costs several times as much
 _STOREYS = np.float32(1 / 10)
-DRAFTED_SCALE = 6.0
+_DRAFTED = np.float32(1 / 6)
+_PARTS = (1 / np.array(PARTS)).astype(np.float32)
+_HAND = np.float32(1 / HAND_SIZE)
+_COPIES = np.float32(1 / COPIES)
 SCORE_SCALE = 100.0
 
 
@@ -79,15 +83,16 @@ def observe(state: Any, seat: Any, form: Any, observation: Any) -> None:
     for index in range(colours):
         colour = np.int64(COLOUR_SEEN[players, seat, index])
         for size in range(NUM_SIZES):
-            observation[at + index * NUM_SIZES + size] = state["reserve"][colour, size] / PARTS[size]
-            observation[at + (colours + index) * NUM_SIZES + size] = state["drafted"][colour, size] / DRAFTED_SCALE
+            observation[at + index * NUM_SIZES + size] = np.float32(state["reserve"][colour, size]) * _PARTS[size]
+            drafted = np.float32(state["drafted"][colour, size]) * _DRAFTED
+            observation[at + (colours + index) * NUM_SIZES + size] = drafted
     at += 2 * colours * NUM_SIZES
     for card in range(NUM_CARDS):
         held = np.int64(state["hands"][seat, card])
         shown = np.int64(state["discards"][card])
-        observation[at + card] = held / HAND_SIZE
-        observation[at + NUM_CARDS + card] = shown / COPIES
-        observation[at + 2 * NUM_CARDS + card] = (COPIES - held - shown) / COPIES
+        observation[at + card] = np.float32(held) * _HAND
+        observation[at + NUM_CARDS + card] = np.float32(shown) * _COPIES
+        observation[at + 2 * NUM_CARDS + card] = np.float32(COPIES - held - shown) * _COPIES
     at += 3 * NUM_CARDS
     observation[at] = state["deck_size"] / (NUM_CARDS * COPIES)
     _observe_players(state, seat, at + 1, observation)
@@ -95,21 +100,64 @@ def observe(state: Any, seat: Any, form: Any, observation: Any) -> None:
 
 @kernel
 def _observe_cities(state: Any, seat: Any, colours: Any, observation: Any) -> Any:
-    # without branches: which lots are built on, and by whom, cannot be foreseen by the processor
-    second = NUM_CITIES * NUM_LOTS * colours
-    players = np.int64(state["option_num_players"])
+    # most of what an observation costs: with constant orders of the colours each lot is a few vector instructions
+    if colours == 3:
+        _observe_three_colours(state, seat, observation)
+    elif state["option_num_players"] == 2:
+        if seat == 0:
+            _observe_four_colours(state, seat, observation, 0, 2, 1, 3)
+        else:
+            _observe_four_colours(state, seat, observation, 1, 3, 0, 2)
+    elif seat == 0:
+        _observe_four_colours(state, seat, observation, 0, 1, 2, 3)
+    elif seat == 1:
+        _observe_four_colours(state, seat, observation, 1, 2, 3, 0)
+    elif seat == 2:
+        _observe_four_colours(state, seat, observation, 2, 3, 0, 1)
+    else:
+        _observe_four_colours(state, seat, observation, 3, 0, 1, 2)
+    return 2 * NUM_CITIES * NUM_LOTS * colours
+
+
+@inlined
+def _observe_four_colours(
+    state: Any, seat: Any, observation: Any, first: Any, second: Any, third: Any, fourth: Any
+) -> None:
     side = seat_of(state, seat)
-    at = np.int64(0)
+    owners = NUM_CITIES * NUM_LOTS * 4
+    for city in range(NUM_CITIES):
+        for view in range(NUM_LOTS):
+            lot = np.int64(LOT_OF_CARD[side, view])
+            at = (city * NUM_LOTS + view) * 4
+            # all is read before anything is written: the compiler cannot know that the arrays do not overlap
+            owner = np.int64(state["owner"][city, lot])
+            storeys_1 = state["storeys"][city, lot, first]
+            storeys_2 = state["storeys"][city, lot, second]
+            storeys_3 = state["storeys"][city, lot, third]
+            storeys_4 = state["storeys"][city, lot, fourth]
+            observation[at] = np.float32(storeys_1) * _STOREYS
+            observation[at + 1] = np.float32(storeys_2) * _STOREYS
+            observation[at + 2] = np.float32(storeys_3) * _STOREYS
+            observation[at + 3] = np.float32(storeys_4) * _STOREYS
+            observation[owners + at] = np.float32(owner == 1 + first)
+            observation[owners + at + 1] = np.float32(owner == 1 + second)
+            observation[owners + at + 2] = np.float32(owner == 1 + third)
+            observation[owners + at + 3] = np.float32(owner == 1 + fourth)
+
+
+@kernel
+def _observe_three_colours(state: Any, seat: Any, observation: Any) -> None:
+    side = seat_of(state, seat)
+    owners = NUM_CITIES * NUM_LOTS * 3
     for city in range(NUM_CITIES):
         for view in range(NUM_LOTS):
             lot = np.int64(LOT_OF_CARD[side, view])
             owner = np.int64(state["owner"][city, lot])
-            for index in range(colours):
-                colour = np.int64(COLOUR_SEEN[players, seat, index])
+            for place in range(3):
+                colour = np.int64(COLOUR_SEEN[3, seat, place])
+                at = (city * NUM_LOTS + view) * 3 + place
                 observation[at] = np.float32(state["storeys"][city, lot, colour]) * _STOREYS
-                observation[second + at] = np.float32(owner == 1 + colour)
-                at += 1
-    return 2 * second
+                observation[owners + at] = np.float32(owner == 1 + colour)
 
 
 @kernel
