@@ -6,8 +6,8 @@ logits from the cells themselves; all other actions, and the value, from the mea
 numbers. The weights do not depend on the size of the window.
 
 Most of a window is empty: all work is done on its central part that holds everything of the batch, and a margin. The
-part is padded in a circle, once for both convolutions, and the margin is wider than they reach, so that the size of
-the part changes nothing.
+part is padded in a circle, once for both convolutions, and the margin is wider than they reach: the cells left out are
+all like the part's corner, and count as such in the mean. So a game's logits do not depend on the size of the part.
 """
 
 from typing import Any
@@ -53,7 +53,9 @@ class CellFeatures(BaseFeaturesExtractor):
         logits = self.cell_logit(cells)[:, 0]
         margins = (first, side - stop, first, side - stop)
         whole = nn.functional.pad(logits, margins).flatten(1)
-        core = torch.cat([cells.mean(dim=(2, 3)), cells.amax(dim=(2, 3)), numbers], dim=1)
+        share = ((stop - first) / side) ** 2
+        mean = share * cells.mean(dim=(2, 3)) + (1 - share) * cells[:, :, 0, 0]
+        core = torch.cat([mean, cells.amax(dim=(2, 3)), numbers], dim=1)
         return core, whole
 
 

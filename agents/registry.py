@@ -22,7 +22,7 @@ def agent_names() -> dict[str, str]:
 
 
 def make_agent(text: str, game: Game, seed: int | None = None) -> Agent:
-    """Return the agent that a text like "greedy" or "ppo:runs/azul/best.zip" names, with its own random stream.
+    """Return the agent that a text like "greedy" or "ppo:runs/mine/best.zip" names, with its own random stream.
 
     Raises ValueError that lists the known names, or says what is wrong with the part behind the colon.
     """
