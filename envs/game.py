@@ -181,7 +181,7 @@ class Game:
         return read_position(self, position, checked_seed(seed))
 
 
-def make_game(name: str, /, *, observation: str | None = None, **options: Any) -> Game:
+def make_game(name: str, *, observation: str | None = None, **options: Any) -> Game:
     """Return a game with its options; ValueError that lists the valid ones for an unknown name or value.
 
     `observation` is one of the game's forms of observations (default: its first). It is no option: the game and its

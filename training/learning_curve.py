@@ -47,16 +47,22 @@ def _draw_opponent(rates: Any, margins: Any, rows: list[dict[str, Any]], opponen
 
 
 def _dress(rates: Any, margins: Any, rows: list[dict[str, Any]], config: TrainingConfig) -> None:
-    title = config.make_game().description.title
+    game = config.make_game()
     rates.set_title(
-        f"{title}: MaskablePPO by self-play", loc="left", color=_INK, fontsize=14, fontweight="bold", pad=12
+        f"{game.description.title}, {game.num_players} players: MaskablePPO by self-play",
+        loc="left",
+        color=_INK,
+        fontsize=14,
+        fontweight="bold",
+        pad=12,
     )
     rates.set_ylim(-3, 103)
     rates.set_ylabel(f"games won (%), {config.evaluation_games:,} each\nband: 95 % interval", color=_INK)
     margins.set_ylabel("mean margin\n(points)", color=_INK)
     margins.set_xlabel("decisions of the learner", color=_INK)
     margins.xaxis.set_major_formatter(lambda value, _: f"{value:,.0f}")
-    for axes, middle in ((rates, 50), (margins, 0)):
+    # what an agent as good as its opponents reaches
+    for axes, middle in ((rates, 100 / game.num_players), (margins, 0)):
         axes.axhline(middle, color=_FAINT, linewidth=1, linestyle=(0, (4, 3)), zorder=0)
         axes.grid(True, color="#edf2f7", linewidth=1)
         axes.set_axisbelow(True)
