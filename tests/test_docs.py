@@ -5,29 +5,32 @@ from pathlib import Path
 
 import pytest
 
-from meeplezoo.envs import make_game
+from meeplezoo.envs import game_names, make_game
+from meeplezoo.envs.registration import gymnasium_id
+from meeplezoo.envs.registry import describe
 
 ROOT = Path(__file__).parents[1]
 
 
-def observation_table(**options: object) -> list[str]:
+def observation_table(name: str) -> list[str]:
     rows = []
-    for first, stop, field in make_game("azul", **options).observation_ranges():
+    for first, stop, field in make_game(name).observation_ranges():
         index = str(first) if stop - first == 1 else f"{first}-{stop - 1}"
         shape = " x ".join(map(str, field.shape))
         rows.append(f"| {index} | {field.name} | {shape} | {field.meaning} |")
     return rows
 
 
-def test_observation_table_of_azul_is_that_of_the_code() -> None:
-    lines = (ROOT / "docs/azul.md").read_text(encoding="utf-8").splitlines()
+@pytest.mark.parametrize("name", ["azul", "manhattan"])
+def test_observation_table_is_that_of_the_code(name: str) -> None:
+    lines = (ROOT / f"docs/{name}.md").read_text(encoding="utf-8").splitlines()
     start = lines.index("| index | part | shape | meaning |") + 2
-    expected = observation_table()
+    expected = observation_table(name)
     assert lines[start : start + len(expected)] == expected
     assert not lines[start + len(expected)].startswith("|")
 
 
-def test_table_of_sizes_is_that_of_the_code() -> None:
+def test_table_of_azuls_sizes_is_that_of_the_code() -> None:
     text = (ROOT / "docs/azul.md").read_text(encoding="utf-8")
     rows = re.findall(r"^\| (\d) \| (\w+) \| (\d+) \| (\d+) \|$", text, re.MULTILINE)
     assert len(rows) == 6
@@ -36,13 +39,66 @@ def test_table_of_sizes_is_that_of_the_code() -> None:
         assert (game.num_actions, game.observation_size) == (int(actions), int(observation))
 
 
-PAGES = ["README.md", "docs/azul.md", "docs/engine.md", "docs/environments.md"]
+def test_table_of_manhattans_sizes_is_that_of_the_code() -> None:
+    text = (ROOT / "docs/manhattan.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| (\d) \| (\d+) \| (\d) \| (\d+) \| (\d+) \|$", text, re.MULTILINE)
+    assert [int(players) for players, *_ in rows] == [2, 3, 4]
+    for players, selections, colours, actions, observation in rows:
+        game = make_game("manhattan", num_players=int(players))
+        assert (game.num_actions, game.observation_size) == (int(actions), int(observation))
+        moves = [game.move(action) for action in range(game.num_actions)]
+        # the formula of the page: selections, then buildings, then discards
+        assert ["draft" in move for move in moves] == [action < int(selections) for action in range(len(moves))]
+        assert int(selections) + 216 * int(colours) + 9 == game.num_actions
+        assert "discard" in moves[-9]
+        assert "discard" not in moves[-10]
+
+
+@pytest.mark.parametrize("form", ["planes", "flat"])
+@pytest.mark.parametrize("players", [2, 3, 4])
+def test_observation_table_of_qwirkle_is_that_of_the_code(players: int, form: str) -> None:
+    lines = (ROOT / "docs/qwirkle.md").read_text(encoding="utf-8").splitlines()
+    start = lines.index("| part | shape | meaning |") + 2
+    rows = [line.strip("| ").split(" | ") for line in lines[start : lines.index("", start)]]
+    other = {"planes": "flat", "flat": "planes"}[form]
+    rows = [row for row in rows if row[0] != f"board, `{other}`"]
+    fields = make_game("qwirkle", num_players=players, observation=form, board_size=26).observation_fields
+    sizes = {"n": players, "s": 26}
+    shapes = [tuple(sizes[part] if part in sizes else int(part) for part in row[1].split(" x ")) for row in rows]
+    assert shapes == [field.shape for field in fields]
+    assert [row[0].partition(",")[0] for row in rows] == [field.name for field in fields]
+    assert [row[2] for row in rows[1:]] == [field.meaning for field in fields[1:]]
+
+
+def test_table_of_games_is_that_of_the_code() -> None:
+    text = (ROOT / "docs/environments.md").read_text(encoding="utf-8")
+    rows = re.findall(
+        r"^\| \[.*\]\((.*)\.md\) \| `(.*)` \| `(.*)` \| 2 to 4, default (.) \| (.*) \|$", text, re.MULTILINE
+    )
+    assert [name for name, *_ in rows] == list(game_names())
+    for name, module, gymnasium_name, players, forms in rows:
+        description = describe(name)
+        assert module == f"{name}_v{description.version}"
+        assert gymnasium_name == gymnasium_id(description)
+        assert int(players) == make_game(name).num_players
+        assert re.findall("`(.*?)`", forms) == list(description.observations)
+
+
+PAGES = [
+    "README.md",
+    *(
+        f"docs/{page}.md"
+        for page in ("azul", "command_line", "engine", "environments", "manhattan", "qwirkle", "training")
+    ),
+]
 
 
 @pytest.mark.parametrize("page", PAGES)
 def test_examples_run(page: str) -> None:
     examples = re.findall(r"```python\n(.*?)```", (ROOT / page).read_text(encoding="utf-8"), re.DOTALL)
     assert examples
+    if page == "docs/training.md":
+        pytest.importorskip("sb3_contrib")
     names: dict[str, object] = {}
     for example in examples:
         exec(compile(example, page, "exec"), names)

@@ -5,11 +5,11 @@ import pickle
 import subprocess
 import sys
 import warnings
-from itertools import product
 
 import gymnasium
 import numpy as np
 import pytest
+from every_game import CASES, LIMITED, NAMES, first_case, gymnasium_name, quick
 from gymnasium.error import ResetNeeded
 from gymnasium.utils.env_checker import check_env
 from gymnasium.vector import AutoresetMode, SyncVectorEnv
@@ -19,9 +19,9 @@ from meeplezoo.agents import make_agent
 from meeplezoo.agents.seated_batch import SeatedBatch, seats_of_seeds
 from meeplezoo.envs import GameBatch, IllegalMove, make_game
 from meeplezoo.envs.engine.random_stream import game_seeds
+from meeplezoo.envs.registry import describe
 
-ID = "meeplezoo.envs:meeplezoo/Azul-v0"
-OPTIONS = [{"num_players": n, "wall": wall} for n, wall in product((2, 3, 4), ("coloured", "grey"))]
+ID = gymnasium_name("azul")
 
 
 class FirstLegal:
@@ -76,34 +76,38 @@ def random_legal(random, mask):
 
 @pytest.mark.parametrize("imports", ["gymnasium", "gymnasium, meeplezoo.envs", "meeplezoo.envs, gymnasium"])
 def test_ids_work_whichever_is_imported_first(imports):
-    name = ID if "meeplezoo" not in imports else ID.partition(":")[2]
+    ids = [gymnasium_name(name) for name in NAMES]
+    names = ids if "meeplezoo" not in imports else [one.partition(":")[2] for one in ids]
     code = (
         f"import {imports}\n"
-        f"env = gymnasium.make({name!r}, num_players=3)\n"
-        f"envs = gymnasium.make_vec({name!r}, num_envs=2, opponents='greedy')\n"
-        "print(env.spec.id, env.unwrapped.game.num_players, envs.num_envs, type(envs.unwrapped).__name__)"
+        f"for name in {names!r}:\n"
+        "    env = gymnasium.make(name, num_players=3)\n"
+        "    envs = gymnasium.make_vec(name, num_envs=2, opponents='greedy')\n"
+        "    print(env.spec.id, env.unwrapped.game.num_players, envs.num_envs, type(envs.unwrapped).__name__)"
     )
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert run.stdout.split() == ["meeplezoo/Azul-v0", "3", "2", "SeatedVectorEnv"]
+    titles = ("Azul", "Qwirkle", "Manhattan")
+    assert run.stdout.splitlines() == [f"meeplezoo/{title}-v0 3 2 SeatedVectorEnv" for title in titles]
 
 
-@pytest.mark.parametrize("options", OPTIONS)
-def test_gymnasium_and_sb3_checkers(options):
+@pytest.mark.parametrize(("name", "options"), CASES)
+def test_gymnasium_and_sb3_checkers(name, options):
     sb3 = pytest.importorskip("stable_baselines3.common.env_checker")
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        env = gymnasium.make(ID, **options)
+        env = gymnasium.make(gymnasium_name(name), **options)
         # every render mode is drawn for one set of options, it takes its time
-        check_env(env.unwrapped, skip_render_check=options != OPTIONS[0])
+        check_env(env.unwrapped, skip_render_check=options != first_case(name))
         sb3.check_env(env.unwrapped, skip_render_check=True)
         sb3.check_env(env, skip_render_check=True)
 
 
-def test_maskable_ppo_learns_from_both_forms():
+@pytest.mark.parametrize("name", NAMES)
+def test_maskable_ppo_learns_from_the_single_form(name):
     sb3_contrib = pytest.importorskip("sb3_contrib")
     from sb3_contrib.common.maskable.utils import get_action_masks, is_masking_supported
 
-    env = gymnasium.make(ID, illegal="raise")
+    env = gymnasium.make(gymnasium_name(name), illegal="raise", **quick(name))
     env.reset(seed=0)
     assert is_masking_supported(env)
     masks = get_action_masks(env)
@@ -113,10 +117,13 @@ def test_maskable_ppo_learns_from_both_forms():
     sb3_contrib.MaskablePPO("MlpPolicy", env, n_steps=64, batch_size=64, n_epochs=1, seed=0).learn(128)
 
 
-def test_render_modes():
+@pytest.mark.parametrize("name", NAMES)
+def test_render_modes(name):
+    game = make_game(name)
+    seed = next(seed for seed in range(99) if game.new(seed)["to_move"] == 0)
     for mode in ("ansi", "svg", "rgb_array", "human"):
-        env = gymnasium.make(ID, render_mode=mode, seat=1)
-        _, info = env.reset(seed=0)
+        env = gymnasium.make(gymnasium_name(name), render_mode=mode, seat=1)
+        _, info = env.reset(seed=seed)
         first = env.render()
         env.step(int(info["action_mask"].nonzero()[0][0]))
         second = env.render()
@@ -136,14 +143,15 @@ def test_render_modes():
         env.close()
 
 
-@pytest.mark.parametrize("options", OPTIONS)
-def test_single_seat_agrees_with_the_engine(options):
-    game = make_game("azul", **options)
+@pytest.mark.parametrize(("name", "options"), CASES)
+def test_single_seat_agrees_with_the_engine(name, options):
+    game = make_game(name, **options)
     random = np.random.default_rng(1)
     for seat in range(game.num_players):
         others = [FirstLegal(f"after {k}", last=bool(k % 2)) for k in range(game.num_players - 1)]
-        env = gymnasium.make(ID, opponents=others, seat=seat, **options)
+        env = gymnasium.make(gymnasium_name(name), opponents=others, seat=seat, **options)
         observation, info = env.reset(seed=seat + 10)
+        assert env.observation_space.contains(observation)
         state = game.new(seat + 10)
         ended = False
         while not ended:
@@ -166,8 +174,7 @@ def test_single_seat_agrees_with_the_engine(options):
             game.play_action(state, int(legal[-1] if distance % 2 == 0 else legal[0]))
         result = game.result(state)
         np.testing.assert_array_equal(observation, game.observe(state, seat))
-        assert terminated
-        assert not truncated
+        assert (terminated, truncated) == (not result["truncated"], result["truncated"])
         assert info["scores"].tolist() == result["scores"]
         assert info["winners"].nonzero()[0].tolist() == result["winners"]
         assert not info["action_mask"].any()
@@ -178,8 +185,9 @@ def test_single_seat_agrees_with_the_engine(options):
 
 
 @pytest.mark.parametrize("rewards", ["margin", "rank"])
-def test_rewards_and_truncation(rewards):
-    env = gymnasium.make(ID, rewards=rewards, max_rounds=1, num_players=3, seat=1)
+@pytest.mark.parametrize(("name", "options"), LIMITED)
+def test_rewards_and_truncation(name, options, rewards):
+    env = gymnasium.make(gymnasium_name(name), rewards=rewards, num_players=3, seat=1, **options)
     random = np.random.default_rng(0)
     _, info = env.reset(seed=0)
     ended = False
@@ -189,23 +197,27 @@ def test_rewards_and_truncation(rewards):
     assert (terminated, truncated) == (False, True)
     scores = info["scores"]
     if rewards == "margin":
-        assert reward == pytest.approx((scores[1] - max(scores[0], scores[2])) / 50)
+        assert reward == pytest.approx((scores[1] - max(scores[0], scores[2])) / describe(name).margin_scale)
     else:
         assert reward in (-1.0, -0.5, 0.0, 0.5, 1.0)
-    with pytest.raises(ResetNeeded, match="azul: no game is running"):
+    with pytest.raises(ResetNeeded, match=f"{name}: no game is running"):
         env.step(0)
 
 
 @pytest.mark.parametrize("opponents", ["random", "greedy", ["greedy", "random"]])
-@pytest.mark.parametrize("seat", ["random", "rotate", 2])
-def test_seeds_are_reproducible(opponents, seat):
-    make = {"opponents": opponents, "seat": seat, "num_players": 3}
-    one, two = gymnasium.make(ID, **make), gymnasium.make(ID, **make)
+@pytest.mark.parametrize(
+    ("name", "seat"),
+    [("azul", "random"), ("azul", "rotate"), ("azul", 2), ("qwirkle", "random"), ("manhattan", "rotate")],
+)
+def test_seeds_are_reproducible(name, opponents, seat):
+    make = {"opponents": opponents, "seat": seat, **quick(name, num_players=3)}
+    env_id = gymnasium_name(name)
+    one, two = gymnasium.make(env_id, **make), gymnasium.make(env_id, **make)
     first = play(one, 1, 60, reset_seed=5)
     play(two, 9, 70)
     assert play(two, 1, 60, reset_seed=5) == first
     assert play(one, 1, 60, reset_seed=6) != first
-    assert play(one, 1, 10) != play(gymnasium.make(ID, **make), 1, 10)
+    assert play(one, 1, 10) != play(gymnasium.make(env_id, **make), 1, 10)
 
 
 def test_seats_rotate_and_random_seats_are_even():
@@ -221,8 +233,10 @@ def test_seats_rotate_and_random_seats_are_even():
     assert abs(np.corrcoef(seats[1:], seats[:-1])[0, 1]) < 0.02
 
 
-def test_illegal_moves():
-    env = gymnasium.make(ID)
+@pytest.mark.parametrize("name", NAMES)
+def test_illegal_moves(name):
+    env_id = gymnasium_name(name)
+    env = gymnasium.make(env_id)
     _, info = env.reset(seed=0)
     illegal = int(info["action_mask"].argmin())
     _, reward, terminated, truncated, info = env.step(illegal)
@@ -230,12 +244,12 @@ def test_illegal_moves():
     assert not info["action_mask"].any()
     with pytest.raises(ResetNeeded):
         env.step(0)
-    strict = gymnasium.make(ID, illegal="raise")
+    strict = gymnasium.make(env_id, illegal="raise")
     observation, info = strict.reset(seed=0)
     with pytest.raises(IllegalMove, match=f"action {illegal}, .* is illegal"):
         strict.step(illegal)
     # nothing has changed
-    other = gymnasium.make(ID)
+    other = gymnasium.make(env_id)
     np.testing.assert_array_equal(observation, other.reset(seed=0)[0])
     action = int(info["action_mask"].argmax())
     np.testing.assert_array_equal(strict.step(action)[0], other.step(action)[0])
@@ -271,6 +285,11 @@ def test_more_bad_arguments_are_refused():
         gymnasium.make_vec(ID, num_envs=2, render_mode="human")
     with pytest.raises(ValueError, match="num_players cannot be set besides"):
         gymnasium.make(ID, game=make_game("azul"), num_players=3)
+    for make in (gymnasium.make, gymnasium.make_vec):
+        with pytest.raises(ValueError, match="qwirkle has the observations planes, flat, not 'image'"):
+            make(gymnasium_name("qwirkle"), observation="image")
+        with pytest.raises(ValueError, match="observation cannot be set besides"):
+            make(gymnasium_name("qwirkle"), game=make_game("qwirkle"), observation="flat")
     envs = gymnasium.make_vec(ID, num_envs=2)
     with pytest.raises(ValueError, match="seed must be one integer, or 2 of them"):
         envs.reset(seed=[1, 2, 3])
@@ -280,13 +299,15 @@ def test_more_bad_arguments_are_refused():
 
 @pytest.mark.parametrize("duplicate", [copy.deepcopy, lambda env: pickle.loads(pickle.dumps(env))])
 @pytest.mark.parametrize("opponents", ["random", "greedy"])
-def test_copies_have_the_same_future(duplicate, opponents):
-    env = gymnasium.make(ID, opponents=opponents, render_mode="human").unwrapped
+@pytest.mark.parametrize("name", NAMES)
+def test_copies_have_the_same_future(name, duplicate, opponents):
+    env_id, options = gymnasium_name(name), quick(name)
+    env = gymnasium.make(env_id, opponents=opponents, render_mode="human", **options).unwrapped
     env.render_mode = None  # keeps the frames, draws nothing
     play(env, 2, 30, reset_seed=2)
     twin = duplicate(env)
     assert play(twin, 3, 80) == play(env, 3, 80)
-    envs = gymnasium.make_vec(ID, num_envs=3, opponents=opponents)
+    envs = gymnasium.make_vec(env_id, num_envs=3, opponents=opponents, **options)
     envs.reset(seed=1)
     twins = duplicate(envs)
     random = np.random.default_rng(4)
@@ -296,13 +317,13 @@ def test_copies_have_the_same_future(duplicate, opponents):
             np.testing.assert_array_equal(ours, theirs)
 
 
-@pytest.mark.parametrize("options", OPTIONS)
-def test_vector_games_are_those_of_the_single_form(options):
+@pytest.mark.parametrize(("name", "options"), CASES)
+def test_vector_games_are_those_of_the_single_form(name, options):
     seeds, count = [11, 12, 13, 14, 15], 5
-    players = options["num_players"]
+    players = make_game(name, **options).num_players
     make = {"opponents": [FirstLegal(last=bool(k % 2)) for k in range(players - 1)], **options}
-    envs = gymnasium.make_vec(ID, num_envs=count, **make)
-    singles = [gymnasium.make(ID, **make) for _ in range(count)]
+    envs = gymnasium.make_vec(gymnasium_name(name), num_envs=count, **make)
+    singles = [gymnasium.make(gymnasium_name(name), **make) for _ in range(count)]
     observations, infos = envs.reset(seed=seeds)
     assert envs.metadata["autoreset_mode"] == AutoresetMode.SAME_STEP
     running = {}
@@ -339,7 +360,7 @@ def test_vector_infos_are_built_like_those_of_sync_vector_env():
     for vector in (envs, reference):
         random = np.random.default_rng(0)
         observations, infos = vector.reset(seed=0)
-        described = [describe(observations), describe(infos)]
+        described = [form_of(observations), form_of(infos)]
         dones = np.zeros(3, bool)
         while not dones.any():
             results = vector.step(random_legal(random, infos["action_mask"]))
@@ -349,25 +370,27 @@ def test_vector_infos_are_built_like_those_of_sync_vector_env():
         np.testing.assert_array_equal(infos["_final_info"], dones)
         np.testing.assert_array_equal(infos["final_info"]["_scores"], dones)
         assert [final is not None for final in infos["final_obs"]] == dones.tolist()
-        shapes.append([*described, *map(describe, results)])
+        shapes.append([*described, *map(form_of, results)])
     assert shapes[0] == shapes[1]
     assert envs.observation_space == reference.observation_space
     assert envs.action_space == reference.action_space
 
 
-def describe(value):
+def form_of(value):
     if isinstance(value, dict):
-        return {key: describe(part) for key, part in value.items()}
+        return {key: form_of(part) for key, part in value.items()}
     return value.shape, value.dtype
 
 
-def test_vector_statistics_and_final_observations():
-    envs = RecordEpisodeStatistics(gymnasium.make_vec(ID, num_envs=8, opponents="greedy", num_players=2))
+@pytest.mark.parametrize(("name", "num_steps"), [("azul", 80), ("qwirkle", 500), ("manhattan", 150)])
+def test_vector_statistics_and_final_observations(name, num_steps):
+    make = quick(name, opponents="greedy", num_players=2)
+    envs = RecordEpisodeStatistics(gymnasium.make_vec(gymnasium_name(name), num_envs=8, **make))
     random = np.random.default_rng(0)
     observations, infos = envs.reset(seed=3)
     kept = []
     lengths, returns = np.zeros(8, int), []
-    for _ in range(80):
+    for _ in range(num_steps):
         kept.append((observations, observations.copy(), infos["action_mask"], infos["action_mask"].copy()))
         observations, rewards, terminations, truncations, infos = envs.step(random_legal(random, infos["action_mask"]))
         lengths += 1
@@ -387,8 +410,10 @@ def test_vector_statistics_and_final_observations():
         np.testing.assert_array_equal(mask, mask_then)
 
 
-def test_vector_seeds_and_rendering():
-    envs = gymnasium.make_vec(ID, num_envs=4, opponents="random", render_mode="ansi")
+@pytest.mark.parametrize("name", NAMES)
+def test_vector_seeds_and_rendering(name):
+    env_id = gymnasium_name(name)
+    envs = gymnasium.make_vec(env_id, num_envs=4, opponents="random", render_mode="ansi")
     runs = []
     for seed in (5, 5, 6, None):
         random = np.random.default_rng(0)
@@ -402,22 +427,26 @@ def test_vector_seeds_and_rendering():
     assert len(set(runs)) == 3
     frames = envs.render()
     assert len(frames) == 4
-    assert all("Azul" in frame for frame in frames)
-    batch = GameBatch(make_game("azul"), 4)
+    assert all(describe(name).title in frame for frame in frames)
+    batch = GameBatch(make_game(name), 4)
     batch.reset(5)
-    first = gymnasium.make_vec(ID, num_envs=4, seat=0, opponents=FirstLegal())
-    np.testing.assert_array_equal(first.reset(seed=5)[0], batch.observe(0))
+    first = gymnasium.make_vec(env_id, num_envs=4, seat=0, opponents=FirstLegal())
+    starts = batch.to_move == 0
+    assert starts.any()
+    np.testing.assert_array_equal(first.reset(seed=5)[0][starts], batch.observe(0)[starts])
 
 
-def test_vector_refuses_illegal_actions_before_anything_has_changed():
-    envs = gymnasium.make_vec(ID, num_envs=3)
+@pytest.mark.parametrize("name", NAMES)
+def test_vector_refuses_illegal_actions_before_anything_has_changed(name):
+    env_id = gymnasium_name(name)
+    envs = gymnasium.make_vec(env_id, num_envs=3)
     observations, infos = envs.reset(seed=1)
     actions = infos["action_mask"].argmax(axis=1)
     wrong = actions.copy()
     wrong[2] = infos["action_mask"][2].argmin()
-    with pytest.raises(IllegalMove, match=f"game 2 of the batch: azul: action {wrong[2]}"):
+    with pytest.raises(IllegalMove, match=f"game 2 of the batch: {name}: action {wrong[2]}"):
         envs.step(wrong)
-    other = gymnasium.make_vec(ID, num_envs=3)
+    other = gymnasium.make_vec(env_id, num_envs=3)
     np.testing.assert_array_equal(other.reset(seed=1)[0], observations)
     np.testing.assert_array_equal(envs.step(actions)[0], other.step(actions)[0])
 
@@ -475,8 +504,9 @@ def test_a_game_that_ends_before_the_learners_first_turn_does_not_count():
     assert seated.seats.tolist() == seated.batch.to_move.tolist() == [1]
 
 
-def test_vector_truncation():
-    envs = gymnasium.make_vec(ID, num_envs=4, max_rounds=1, seat=0)
+@pytest.mark.parametrize(("name", "options"), LIMITED)
+def test_vector_truncation(name, options):
+    envs = gymnasium.make_vec(gymnasium_name(name), num_envs=4, seat=0, **options)
     random = np.random.default_rng(0)
     _, infos = envs.reset(seed=0)
     ended = np.zeros(4, bool)
@@ -532,8 +562,12 @@ def test_assign_says_who_plays():
 
 
 @pytest.mark.parametrize("duplicate", [copy.deepcopy, lambda batch: pickle.loads(pickle.dumps(batch)), None])
-def test_a_seated_batch_goes_on_from_its_state(duplicate):
-    game = make_game("azul", num_players=3, wall="grey")
+@pytest.mark.parametrize(
+    ("name", "options", "num_steps"),
+    [("azul", {"wall": "grey"}, 100), ("qwirkle", {"board_size": 26}, 400), ("manhattan", {}, 100)],
+)
+def test_a_seated_batch_goes_on_from_its_state(name, options, num_steps, duplicate):
+    game = make_game(name, num_players=3, **options)
     make = {"seat": "rotate", "rewards": "rank"}
     seated = SeatedBatch(game, 6, [make_agent("greedy", game, 1), make_agent("random", game, 2)], **make)
     seated.reset(3)
@@ -544,12 +578,12 @@ def test_a_seated_batch_goes_on_from_its_state(duplicate):
         state, opponents = seated.get_state(), copy.deepcopy(seated.opponents)
         twin = SeatedBatch(game, 6, opponents, **make)
         twin.set_state(state)
-        with pytest.raises(ValueError, match="the state is not one of 5 games of azul"):
+        with pytest.raises(ValueError, match=f"the state is not one of 5 games of {name}"):
             SeatedBatch(game, 5, opponents, **make).set_state(state)
     else:
         twin = duplicate(seated)
     ended = 0
-    for _ in range(100):
+    for _ in range(num_steps):
         np.testing.assert_array_equal(seated.observation, twin.observation)
         np.testing.assert_array_equal(seated.mask, twin.mask)
         actions = random_legal(random, seated.mask)

@@ -4,10 +4,11 @@ import copy
 import importlib
 import pickle
 import warnings
-from itertools import islice, product
+from itertools import islice
 
 import numpy as np
 import pytest
+from every_game import CASES, LIMITED, NAMES, module_name, quick
 from pettingzoo.test import api_test, render_test, seed_test
 from pettingzoo.test.state_test import test_state as check_state
 from pettingzoo.test.state_test import test_state_space as check_state_space
@@ -16,9 +17,9 @@ from pettingzoo.utils.wrappers import AssertOutOfBoundsWrapper, OrderEnforcingWr
 
 import meeplezoo.envs
 from meeplezoo.envs import GameBatch, IllegalMove, azul_v0, make_game
+from meeplezoo.envs.registry import describe
 
-OPTIONS = [{"num_players": n, "wall": wall} for n, wall in product((2, 3, 4), ("coloured", "grey"))]
-MAKERS = [azul_v0.env, azul_v0.raw_env]
+KINDS = ["env", "raw_env"]
 
 # PettingZoo keeps a list of its own environments that may use dict observations and masks without legal actions
 UNAVOIDABLE = (
@@ -33,6 +34,11 @@ def _no_screen(monkeypatch):
     monkeypatch.setenv("SDL_VIDEODRIVER", "dummy")
     EnvLogger.suppress_output()
     EnvLogger.flush()
+
+
+def make(name, kind="env", **arguments):
+    """Return a game's environment, made by `env` or `raw_env` of its module."""
+    return getattr(getattr(meeplezoo.envs, module_name(name)), kind)(**arguments)
 
 
 def play(env, random, num_steps=None):
@@ -53,29 +59,29 @@ def trace(env, seed, num_steps=None):
     ]
 
 
-@pytest.mark.parametrize("make", MAKERS)
-@pytest.mark.parametrize("options", OPTIONS)
-def test_pettingzoo_api_and_seeds(make, options):
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(("name", "options"), CASES)
+def test_pettingzoo_api_and_seeds(name, options, kind):
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        api_test(make(**options))
-        seed_test(lambda: make(**options))
+        api_test(make(name, kind, **options))
+        seed_test(lambda: make(name, kind, **options))
     avoidable = [str(w.message) for w in caught if not str(w.message).startswith(UNAVOIDABLE)]
     assert not avoidable
 
 
-@pytest.mark.parametrize(("make", "options"), [(azul_v0.env, OPTIONS[0]), (azul_v0.raw_env, OPTIONS[5])])
-def test_pettingzoo_rendering(make, options):
+@pytest.mark.parametrize(("name", "kind"), list(zip(NAMES, ("env", "raw_env", "env"), strict=True)))
+def test_pettingzoo_rendering(name, kind):
     checks = {
         "svg": lambda frame: frame.startswith("<svg"),
         "ansi": lambda frame: "\x1b" not in frame and "player" in frame.lower(),
     }
-    render_test(lambda render_mode: make(render_mode=render_mode, **options), custom_tests=checks)
+    render_test(lambda render_mode: make(name, kind, render_mode=render_mode, **quick(name)), custom_tests=checks)
 
 
-@pytest.mark.parametrize("options", OPTIONS)
-def test_pettingzoo_state(options):
-    env = azul_v0.env(**options)
+@pytest.mark.parametrize(("name", "options"), CASES)
+def test_pettingzoo_state(name, options):
+    env = make(name, **options)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         check_state_space(env)
@@ -83,17 +89,18 @@ def test_pettingzoo_state(options):
     assert env.terminations == {} or any(env.terminations.values())  # its unmasked actions ended the game
 
 
-@pytest.mark.parametrize("options", OPTIONS)
-def test_agrees_with_the_engine_at_every_step(options):
-    env, game = azul_v0.env(**options), make_game("azul", **options)
-    decisions_in_a_row = 0
-    for seed in range(3):
+@pytest.mark.parametrize(("name", "options"), CASES)
+def test_agrees_with_the_engine_at_every_step(name, options):
+    env, game = make(name, **options), make_game(name, **options)
+    decisions_in_a_row = decisions = 0
+    for seed in range(3 if name == "azul" else 1):
         env.reset(seed=seed)
         state, random = game.new(seed), np.random.default_rng(seed)
         before = None
         while not game.is_over(state):
             agent, seat = env.agent_selection, int(state["to_move"])
             decisions_in_a_row += agent == before
+            decisions += 1
             assert agent == f"player_{seat}"
             assert env.state_space.contains(env.state())
             np.testing.assert_array_equal(
@@ -112,22 +119,32 @@ def test_agrees_with_the_engine_at_every_step(options):
             game.play_action(state, action)
             before = agent
         result = game.result(state)
-        assert all(env.terminations.values())
-        assert not any(env.truncations.values())
+        assert set(env.terminations.values()) == {not result["truncated"]}
+        assert set(env.truncations.values()) == {result["truncated"]}
         for agent, info in env.infos.items():
             assert info["scores"].tolist() == result["scores"]
             assert info["winners"].nonzero()[0].tolist() == result["winners"]
             assert not info["action_mask"].any()
             np.testing.assert_array_equal(env.observe(agent)["observation"], game.observe(state, int(agent[-1])))
-    # Azul's start player may have made the last move of the round before, and the grey wall asks for columns
-    assert decisions_in_a_row > 0
+    if name == "qwirkle":
+        # a turn is several decisions
+        assert decisions_in_a_row > decisions / 2
+    elif name == "manhattan":
+        # each of two players selects for two colours in 6 rounds, and who built last begins 5 of them; with more
+        # players nobody decides twice in a row
+        assert decisions_in_a_row == (12 + 5 if game.num_players == 2 else 0)
+    else:
+        # the start player may have made the last move of the round before, and the grey wall asks for columns
+        assert decisions_in_a_row > 0
 
 
 @pytest.mark.parametrize("rewards", ["outcome", "margin", "rank"])
 @pytest.mark.parametrize("players", [2, 3, 4])
-def test_rewards_are_those_of_the_engine(rewards, players):
-    env = azul_v0.raw_env(num_players=players, rewards=rewards)
-    batch = GameBatch(make_game("azul", num_players=players), 1, rewards=rewards, auto_reset=False)
+@pytest.mark.parametrize("name", NAMES)
+def test_rewards_are_those_of_the_engine(name, rewards, players):
+    options = quick(name, num_players=players)
+    env = make(name, "raw_env", rewards=rewards, **options)
+    batch = GameBatch(make_game(name, **options), 1, rewards=rewards, auto_reset=False)
     for seed in range(4):
         env.reset(seed=seed)
         batch.reset(seed)
@@ -145,9 +162,10 @@ def test_rewards_are_those_of_the_engine(rewards, players):
         assert received == expected
 
 
-@pytest.mark.parametrize("make", MAKERS)
-def test_a_limit_truncates_everybody(make):
-    env = make(num_players=3, max_rounds=1)
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(("name", "options"), LIMITED)
+def test_a_limit_truncates_everybody(name, options, kind):
+    env = make(name, kind, num_players=3, **options)
     env.reset(seed=1)
     random = np.random.default_rng(1)
     last = {agent: (end, cut) for agent, _, _, end, cut, _ in play(env, random)}
@@ -155,9 +173,10 @@ def test_a_limit_truncates_everybody(make):
     assert env.agents == []
 
 
-@pytest.mark.parametrize("make", MAKERS)
-def test_dead_agents_leave_one_by_one(make):
-    env = make(num_players=4)
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("name", NAMES)
+def test_dead_agents_leave_one_by_one(name, kind):
+    env = make(name, kind, **quick(name, num_players=4))
     env.reset(seed=2)
     random = np.random.default_rng(2)
     while not any(env.terminations.values()):
@@ -173,9 +192,10 @@ def test_dead_agents_leave_one_by_one(make):
     assert env.agents == []
 
 
-def wrapped():
+def wrapped(name="azul", **options):
     """The environment that PettingZoo's own wrappers make of the raw one."""
-    return OrderEnforcingWrapper(AssertOutOfBoundsWrapper(TerminateIllegalWrapper(azul_v0.raw_env(), -1)))
+    raw = make(name, "raw_env", **options)
+    return OrderEnforcingWrapper(AssertOutOfBoundsWrapper(TerminateIllegalWrapper(raw, -1)))
 
 
 def outcome_of(call):
@@ -211,9 +231,10 @@ def test_checks_are_those_of_the_wrappers(misuse):
     assert ours[0] in ("AssertionError", "AttributeError")
 
 
-def test_an_illegal_move_ends_the_game_as_the_wrapper_does():
+@pytest.mark.parametrize("name", NAMES)
+def test_an_illegal_move_ends_the_game_as_the_wrapper_does(name):
     seen = []
-    for env in (azul_v0.env(), wrapped()):
+    for env in (make(name, **quick(name)), wrapped(name, **quick(name))):
         EnvLogger.flush()
         env.reset(seed=3)
         random = np.random.default_rng(3)
@@ -227,17 +248,19 @@ def test_an_illegal_move_ends_the_game_as_the_wrapper_does():
         seen.append((mover, endings, list(EnvLogger.mqueue)))
     assert seen[0] == seen[1]
     mover, endings, messages = seen[0]
-    assert {agent: reward for agent, reward, _, _ in endings} == {"player_0": 0, "player_1": 0} | {mover: -1}
+    assert {agent: reward for agent, reward, _, _ in endings} == dict.fromkeys(env.possible_agents, 0) | {mover: -1}
     assert len(messages) == 2
 
 
-@pytest.mark.parametrize("env", [azul_v0.raw_env(), azul_v0.env(illegal="raise")])
-def test_an_illegal_move_can_be_refused_without_harm(env):
+@pytest.mark.parametrize(("kind", "arguments"), [("raw_env", {}), ("env", {"illegal": "raise"})])
+@pytest.mark.parametrize("name", NAMES)
+def test_an_illegal_move_can_be_refused_without_harm(name, kind, arguments):
+    env = make(name, kind, **arguments)
     env.reset(seed=4)
     before = env.state()
     observation = env.last()[0]
     illegal = int((observation["action_mask"] == 0).nonzero()[0][0])
-    with pytest.raises(IllegalMove, match=f"azul: action {illegal}, .* is illegal"):
+    with pytest.raises(IllegalMove, match=f"{name}: action {illegal}, .* is illegal"):
         env.step(illegal)
     np.testing.assert_array_equal(env.state(), before)
     env.step(int(observation["action_mask"].nonzero()[0][0]))
@@ -247,10 +270,18 @@ def test_an_illegal_move_can_be_refused_without_harm(env):
 DUPLICATES = [copy.deepcopy, lambda env: pickle.loads(pickle.dumps(env))]
 
 
-@pytest.mark.parametrize("make", MAKERS)
+@pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("duplicate", DUPLICATES)
-def test_copies_are_independent_and_have_the_same_future(make, duplicate):
-    env = make(num_players=3, wall="grey")
+@pytest.mark.parametrize(
+    ("name", "options"),
+    [
+        ("azul", {"num_players": 3, "wall": "grey"}),
+        ("qwirkle", {"num_players": 3, "board_size": 26, "observation": "flat"}),
+        ("manhattan", {"num_players": 3}),
+    ],
+)
+def test_copies_are_independent_and_have_the_same_future(name, options, kind, duplicate):
+    env = make(name, kind, **options)
     duplicate(env).reset(seed=1)  # before the first reset too
     env.reset(seed=5)
     for _ in play(env, np.random.default_rng(5), 20):
@@ -275,8 +306,9 @@ def test_copies_open_a_window_of_their_own(duplicate):
     twin.close()
 
 
-def test_what_was_handed_out_stays_as_it_was():
-    env = azul_v0.raw_env()
+@pytest.mark.parametrize("name", NAMES)
+def test_what_was_handed_out_stays_as_it_was(name):
+    env = make(name, "raw_env", **quick(name))
     env.reset(seed=8)
     kept = [(o, info, copy.deepcopy((o, info))) for _, o, _, _, _, info in play(env, np.random.default_rng(8))]
     assert len(kept) > 20
@@ -285,10 +317,11 @@ def test_what_was_handed_out_stays_as_it_was():
         np.testing.assert_equal(info["action_mask"], info_then["action_mask"])
 
 
-def test_reset_without_a_seed_goes_on_reproducibly():
+@pytest.mark.parametrize("name", NAMES)
+def test_reset_without_a_seed_goes_on_reproducibly(name):
     games = []
     for _ in range(2):
-        env = azul_v0.env()
+        env = make(name)
         env.reset(seed=9)
         first = trace(env, 9, 10)
         env.reset()
@@ -296,14 +329,15 @@ def test_reset_without_a_seed_goes_on_reproducibly():
         assert first != second
         games.append((first, second))
     assert games[0] == games[1]
-    unseeded = [azul_v0.env() for _ in range(2)]
+    unseeded = [make(name) for _ in range(2)]
     for env in unseeded:
         env.reset()
     assert not np.array_equal(unseeded[0].state(), unseeded[1].state())
 
 
-def test_last_move_is_drawn():
-    env = azul_v0.env(render_mode="ansi")
+@pytest.mark.parametrize("name", NAMES)
+def test_last_move_is_drawn(name):
+    env = make(name, render_mode="ansi")
     env.reset(seed=0)
     assert "Last move" not in env.render()
     env.step(int(env.last()[0]["action_mask"].nonzero()[0][0]))
@@ -312,30 +346,38 @@ def test_last_move_is_drawn():
     assert "Last move" not in env.render()
 
 
-def test_metadata_and_imports():
-    env = azul_v0.env()
-    assert str(env) == env.metadata["name"] == "azul_v0"
+@pytest.mark.parametrize("name", NAMES)
+def test_metadata_and_imports(name):
+    env = make(name)
+    assert str(env) == env.metadata["name"] == module_name(name)
     assert env.metadata["render_modes"] == ["human", "ansi", "rgb_array", "svg"]
     assert env.metadata["is_parallelizable"] is False
-    assert importlib.import_module("meeplezoo.envs.azul_v0") is azul_v0
-    with pytest.raises(AttributeError, match="'azul_v9'; its PettingZoo games are azul_v0"):
-        _ = meeplezoo.envs.azul_v9
+    module = getattr(meeplezoo.envs, module_name(name))
+    assert importlib.import_module(f"meeplezoo.envs.{module_name(name)}") is module
+    assert module.__doc__ == describe(name).summary
+    known = ", ".join(module_name(one) for one in NAMES)
+    with pytest.raises(AttributeError, match=f"'{name}_v9'; its PettingZoo games are {known}$"):
+        getattr(meeplezoo.envs, f"{name}_v9")
 
 
 @pytest.mark.parametrize(
-    ("arguments", "message"),
+    ("name", "arguments", "message"),
     [
-        ({"players": 3}, "azul has no option 'players'; it has num_players, wall, max_rounds"),
-        ({"num_players": 5}, "num_players must be one of the integers from 2 to 4, not 5"),
-        ({"wall": "gray"}, "wall must be one of coloured, grey, not 'gray'"),
-        ({"rewards": "score"}, "rewards must be one of outcome, margin, rank, not 'score'"),
-        ({"render_mode": "gif"}, "render_mode must be one of human, ansi, rgb_array, svg, not 'gif'"),
-        ({"illegal": "ignore"}, "illegal must be one of terminate, raise, not 'ignore'"),
+        ("azul", {"players": 3}, "azul has no option 'players'; it has num_players, wall, max_rounds"),
+        ("azul", {"num_players": 5}, "num_players must be one of the integers from 2 to 4, not 5"),
+        ("azul", {"wall": "gray"}, "wall must be one of coloured, grey, not 'gray'"),
+        ("azul", {"rewards": "score"}, "rewards must be one of outcome, margin, rank, not 'score'"),
+        ("azul", {"render_mode": "gif"}, "render_mode must be one of human, ansi, rgb_array, svg, not 'gif'"),
+        ("azul", {"illegal": "ignore"}, "illegal must be one of terminate, raise, not 'ignore'"),
+        ("azul", {"observation": "planes"}, "azul has the observations flat, not 'planes'"),
+        ("qwirkle", {"observation": "image"}, "qwirkle has the observations planes, flat, not 'image'"),
+        ("qwirkle", {"board_size": 93}, "board_size must be one of the integers from 7 to 92, not 93"),
+        ("manhattan", {"seats": "diagonal"}, "seats must be one of opposite, adjacent, not 'diagonal'"),
     ],
 )
-def test_bad_arguments_are_refused(arguments, message):
+def test_bad_arguments_are_refused(name, arguments, message):
     with pytest.raises(ValueError, match=message):
-        azul_v0.env(**arguments)
+        make(name, **arguments)
 
 
 def test_bad_seeds_and_agents_are_refused():

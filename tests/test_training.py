@@ -7,13 +7,13 @@ import sys
 from io import StringIO
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 pytest.importorskip("sb3_contrib")
 
 import torch
 import yaml
+from tiny_training import TINY, StopAfter, assert_equal_runs, assert_same, metrics, tables, tiny, train_tiny
 
 from meeplezoo.agents import make_agent
 from meeplezoo.agents.evaluation import evaluate
@@ -25,108 +25,8 @@ from meeplezoo.training.config_files import change_config, config_names, config_
 from meeplezoo.training.demo import run_demo
 from meeplezoo.training.opponents import OpponentPool
 from meeplezoo.training.progress import ProgressLine, duration
-from meeplezoo.training.run_folder import RunFolder, new_run_folder
+from meeplezoo.training.run_folder import RunFolder
 from meeplezoo.training.trainer import Trainer
-
-TINY = {
-    "game": "azul",
-    "decisions": 6 * 128,
-    "games": 16,
-    "rollout": 8,
-    "minibatch": 64,
-    "epochs": 2,
-    "hidden": [16],
-    "pool_size": 2,
-    "snapshot_interval": 2,
-    "evaluation_interval": 2,
-    "evaluation_games": 6,
-    "checkpoint_interval": 2,
-    "share_current": 0.3,
-    "share_past": 0.3,
-    "share_baselines": 0.4,
-    "seed": 5,
-}
-
-
-class StopAfter:
-    """A request to stop that comes once a trainer has made some iterations."""
-
-    def __init__(self, iterations):
-        self.iterations = iterations
-        self.trainer = None
-
-    @property
-    def asked(self):
-        return self.trainer.progress.iteration >= self.iterations
-
-
-def tiny(**changes):
-    return make_config({**TINY, **changes})
-
-
-def train_tiny(path, *, stop_after=10**9, resume=False, **changes):
-    config = tiny(run=str(path), **changes)
-    folder = RunFolder(path) if resume else new_run_folder(config, "tiny")
-    trainer = Trainer(config, folder, ProgressLine(StringIO()), resume=resume)
-    stop = StopAfter(stop_after)
-    stop.trainer = trainer
-    trainer.run(stop)
-    return trainer
-
-
-def metrics(path):
-    rows = RunFolder(path).read_metrics()
-    return [{name: value for name, value in row.items() if name != "seconds"} for row in rows]
-
-
-def tables(path):
-    found = {}
-    for file in sorted(RunFolder(path).evaluations.iterdir()):
-        found[file.name] = json.loads(file.read_text())
-        for table in found[file.name].values():
-            del table["games_per_second"]
-    return found
-
-
-def assert_equal_runs(first, second):
-    """Compare two run folders bit for bit, times excepted."""
-    game = make_game("azul")
-    one = load_checkpoint(RunFolder(first).checkpoint, game)
-    other = load_checkpoint(RunFolder(second).checkpoint, game)
-    assert one["progress"].iteration == other["progress"].iteration
-    assert one["progress"].best == other["progress"].best
-    assert metrics(first) == metrics(second)
-    assert tables(first) == tables(second)
-    assert_same(one["env"], other["env"])
-    assert_same(one["pool"], other["pool"])
-    assert_same(one["random"], other["random"])
-    for name in ("last", "best"):
-        left, right = (parameters(getattr(RunFolder(path), name)) for path in (first, second))
-        assert_same(left, right)
-
-
-def parameters(path):
-    from sb3_contrib import MaskablePPO
-
-    return MaskablePPO.load(path, device="cpu").get_parameters()
-
-
-def assert_same(one, other):
-    assert type(one) is type(other)
-    if isinstance(one, dict):
-        assert one.keys() == other.keys()
-        for key in one:
-            assert_same(one[key], other[key])
-    elif isinstance(one, list | tuple):
-        assert len(one) == len(other)
-        for left, right in zip(one, other, strict=True):
-            assert_same(left, right)
-    elif isinstance(one, torch.Tensor):
-        assert torch.equal(one, other)
-    elif isinstance(one, np.ndarray):
-        np.testing.assert_array_equal(one, other)
-    else:
-        assert one == other
 
 
 @pytest.fixture(scope="module")
@@ -180,6 +80,9 @@ def test_overrides_are_yaml_and_of_the_right_type():
         ("hidden=[64, a]", "setting hidden must be a list"),
         ("rewards=points", "setting rewards must be one of outcome, margin, rank, not 'points'"),
         ("activation=silu", "setting activation must be one of tanh, relu"),
+        ("network=conv", "setting network must be one of mlp, cells, not 'conv'"),
+        ("dense=yes please", "setting dense must be true or false, not 'yes please'"),
+        ("channels=0", "setting channels must be at least 1, not 0"),
         ("minutes=soon", "setting minutes must be a number or null, not 'soon'"),
         ("minibatch=1000", "minibatch must divide games"),
         ("game=chess", "there is no game 'chess'; the games are azul"),
@@ -202,6 +105,15 @@ def test_settings_that_do_not_fit_together_are_refused():
         tiny(baselines=[])
     with pytest.raises(ValueError, match="evaluation_opponents must name an agent"):
         tiny(evaluation_opponents=[])
+    with pytest.raises(ValueError, match="dense needs the rewards margin, not outcome"):
+        tiny(rewards="outcome", dense=True)
+    lacking = "network cells needs an observation with a plane of cells, which {} with the observation flat has not"
+    with pytest.raises(ValueError, match=lacking.format("azul")):
+        tiny(network="cells")
+    with pytest.raises(ValueError, match=lacking.format("qwirkle")):
+        tiny(game="qwirkle", observation="flat", network="cells")
+    with pytest.raises(ValueError, match="qwirkle has the observations planes, flat, not 'image'"):
+        tiny(game="qwirkle", observation="image")
     with pytest.raises(ValueError, match="setting 'game' is missing"):
         make_config({"decisions": 1})
     config = tiny()

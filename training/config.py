@@ -3,6 +3,7 @@
 import types
 from collections.abc import Mapping
 from dataclasses import MISSING, Field, dataclass, field, fields
+from math import prod
 from typing import Any, Union, get_args, get_origin, get_type_hints
 
 from ..envs import Game, make_game
@@ -100,7 +101,8 @@ class TrainingConfig:
         if self.dense and self.rewards != "margin":
             raise ValueError(f"dense needs the rewards margin, not {self.rewards}")
         if self.network == "cells" and not sees_cells(self.make_game()):
-            raise ValueError(f"network cells needs an observation with a plane of cells, which {self.game} has not")
+            game = f"{self.game} with the observation {self.make_game().observation}"
+            raise ValueError(f"network cells needs an observation with a plane of cells, which {game} has not")
         if self.share_current + self.share_past + self.share_baselines <= 0:
             raise ValueError("share_current, share_past and share_baselines must not all be 0")
         if self.share_baselines > 0 and not self.baselines:
@@ -130,7 +132,8 @@ class TrainingConfig:
 
 def sees_cells(game: Game) -> bool:
     """Tell whether a game's observation begins with a plane whose cells are actions too."""
-    return game.description.first_cell_action is not None and len(game.observation_fields[0].shape) == 3
+    first_cell, shape = game.description.first_cell_action, game.observation_fields[0].shape
+    return first_cell is not None and shape[0] == 1 and prod(shape) == game.num_actions - first_cell
 
 
 def settings_help() -> dict[str, str]:

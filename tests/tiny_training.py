@@ -1,0 +1,120 @@
+"""Tiny training runs, and the comparison of two of them."""
+
+import json
+from io import StringIO
+
+import numpy as np
+import torch
+
+from meeplezoo.training.checkpoint import load_checkpoint
+from meeplezoo.training.config import make_config
+from meeplezoo.training.config_files import read_config
+from meeplezoo.training.progress import ProgressLine
+from meeplezoo.training.run_folder import RunFolder, new_run_folder
+from meeplezoo.training.trainer import Trainer
+
+TINY = {
+    "game": "azul",
+    "decisions": 6 * 128,
+    "games": 16,
+    "rollout": 8,
+    "minibatch": 64,
+    "epochs": 2,
+    "hidden": [16],
+    "pool_size": 2,
+    "snapshot_interval": 2,
+    "evaluation_interval": 2,
+    "evaluation_games": 6,
+    "checkpoint_interval": 2,
+    "share_current": 0.3,
+    "share_past": 0.3,
+    "share_baselines": 0.4,
+    "seed": 5,
+}
+
+
+class StopAfter:
+    """A request to stop that comes once a trainer has made some iterations."""
+
+    def __init__(self, iterations):
+        self.iterations = iterations
+        self.trainer = None
+
+    @property
+    def asked(self):
+        return self.trainer.progress.iteration >= self.iterations
+
+
+def tiny(**changes):
+    """Return the config of a tiny run."""
+    return make_config({**TINY, **changes})
+
+
+def train_tiny(path, *, stop_after=10**9, resume=False, **changes):
+    """Train a tiny run in a folder, or go on with it, and return its trainer."""
+    config = tiny(run=str(path), **changes)
+    folder = RunFolder(path) if resume else new_run_folder(config, "tiny")
+    trainer = Trainer(config, folder, ProgressLine(StringIO()), resume=resume)
+    stop = StopAfter(stop_after)
+    stop.trainer = trainer
+    trainer.run(stop)
+    return trainer
+
+
+def metrics(path):
+    """Return the rows of a run's metrics without their times."""
+    rows = RunFolder(path).read_metrics()
+    return [{name: value for name, value in row.items() if name != "seconds"} for row in rows]
+
+
+def tables(path):
+    """Return a run's evaluation tables without their speeds."""
+    found = {}
+    for file in sorted(RunFolder(path).evaluations.iterdir()):
+        found[file.name] = json.loads(file.read_text())
+        for table in found[file.name].values():
+            del table["games_per_second"]
+    return found
+
+
+def assert_equal_runs(first, second):
+    """Compare two run folders bit for bit, times excepted."""
+    game = read_config(str(RunFolder(first).config)).make_game()
+    one = load_checkpoint(RunFolder(first).checkpoint, game)
+    other = load_checkpoint(RunFolder(second).checkpoint, game)
+    assert one["progress"].iteration == other["progress"].iteration
+    assert one["progress"].best == other["progress"].best
+    assert metrics(first) == metrics(second)
+    assert tables(first) == tables(second)
+    assert_same(one["env"], other["env"])
+    assert_same(one["pool"], other["pool"])
+    assert_same(one["random"], other["random"])
+    for name in ("last", "best"):
+        left, right = (parameters(getattr(RunFolder(path), name)) for path in (first, second))
+        assert_same(left, right)
+
+
+def parameters(path):
+    """Return all parameters of a model file, the optimiser's too."""
+    from sb3_contrib import MaskablePPO
+
+    return MaskablePPO.load(path, device="cpu").get_parameters()
+
+
+def assert_same(one, other):
+    """Compare nested values bit for bit."""
+    assert type(one) is type(other)
+    if isinstance(one, dict):
+        assert one.keys() == other.keys()
+        for key in one:
+            assert_same(one[key], other[key])
+    elif isinstance(one, list | tuple):
+        assert len(one) == len(other)
+        for left, right in zip(one, other, strict=True):
+            assert_same(left, right)
+    elif isinstance(one, torch.Tensor):
+        assert torch.equal(one, other)
+    elif isinstance(one, np.ndarray):
+        np.testing.assert_array_equal(one, other)
+    else:
+        assert one == other
