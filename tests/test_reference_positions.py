@@ -1,8 +1,12 @@
 """Positions and whole games made independently of this project: every one has to come out the same."""
 
+import copy
+from functools import cache
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from reference_data import cases, golden_files, move_key, read_lines
 
 from meeplezoo.envs import IllegalMove, game_names, make_game
@@ -75,3 +79,40 @@ def test_golden_games(file: str) -> None:
             assert chance_free(before, after) == chance_free(before, expected)
         assert game.position(game.from_position(record["final"])) == record["final"]
         assert game.legal_moves(game.from_position(record["final"])) == []
+
+
+@cache
+def golden_positions(name: str) -> list[dict[str, Any]]:
+    return [ply["position"] for file in golden_files(name) for record in read_lines(file) for ply in record["plies"]]
+
+
+def places(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
+    """The paths of everything inside a JSON value."""
+    inner = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    return [path, *(place for key, entry in inner for place in places(entry, (*path, key)))]
+
+
+JUNK = [None, True, -1, 0, 1, 7, 256, 2**70, 1.5, "", "blue", "centre", "red circle", [], ["red"], ["red star"], [[]]]
+JUNK += [{}, {"blue": 1}, {"1": 1}, [0, 0], [None] * 5, [None] * 9]
+
+
+@settings(max_examples=900, deadline=None)
+@given(st.data())
+def test_damaged_positions_are_refused_with_a_sentence_or_read_as_they_are(data: st.DataObject) -> None:
+    name = data.draw(st.sampled_from(game_names()))
+    position = copy.deepcopy(data.draw(st.sampled_from(golden_positions(name))))
+    game = make_game(name, **position["options"])
+    path = data.draw(st.sampled_from(places(position)[1:]))
+    junk = data.draw(st.sampled_from([*JUNK, KeyError]))
+    place: Any = position
+    for key in path[:-1]:
+        place = place[key]
+    if junk is KeyError:
+        del place[path[-1]]
+    else:
+        place[path[-1]] = junk
+    try:
+        state = game.from_position(position)
+    except ValueError:  # anything else would be a crash, not a refusal
+        return
+    assert game.position(state) == position

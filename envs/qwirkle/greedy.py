@@ -27,13 +27,9 @@ from .placement import (
     returns,
     set_size,
 )
-from .scoring import run_points, turn_points
-from .state import ALL_KINDS, END, RETURN, TORUS
+from .scoring import LAST_TILE_BONUS, run_points, turn_points
+from .state import ALL_KINDS, END, FIRST_COLOUR, FIRST_SHAPE, RETURN, TORUS
 from .table import kinds_at, kinds_beside, slot_at, step, tile_at
-
-LAST_TILE_BONUS = 6
-_COLOUR = 0b111111
-_SHAPE = sum(1 << (6 * colour) for colour in range(6))
 
 # what exchanges are worth: less than any placement; first tiles of no largest set, then ending, then the others
 _RETURN_LOOSE, _END_EXCHANGE, _RETURN_SET = -2.0, -3.0, -4.0
@@ -98,8 +94,8 @@ def _value_exchange(state: Any, values: Any) -> None:
     while kinds != 0:
         kind = nth_bit(kinds, 0)
         kinds &= kinds - 1
-        of_colour = popcount(hand & (_COLOUR << (6 * (kind // 6))))
-        of_shape = popcount(hand & (_SHAPE << (kind % 6)))
+        of_colour = popcount(hand & (FIRST_COLOUR << (6 * (kind // 6))))
+        of_shape = popcount(hand & (FIRST_SHAPE << (kind % 6)))
         belongs = max(of_colour, of_shape)
         several = state["hands"][state["to_move"], kind] > 1
         loose = belongs < largest or several

@@ -6,11 +6,8 @@ import numpy as np
 
 from ..engine.bits import popcount
 from ..engine.compilation import kernel
-from .state import PLACE, TORUS
+from .state import FIRST_COLOUR, FIRST_SHAPE, PLACE, TORUS
 from .table import column_of, kinds_anywhere, kinds_at, row_of, run_end, slot_at
-
-_COLOUR = 0b111111
-_SHAPE = sum(1 << (6 * colour) for colour in range(6))
 
 
 @kernel
@@ -57,10 +54,10 @@ def opening_kinds(state: Any) -> Any:
     held = np.int64(state["hand_kinds"][state["to_move"]]) | placed
     kinds = np.int64(0)
     for index in range(6):
-        of_colour = held & (_COLOUR << (6 * index))
+        of_colour = held & (FIRST_COLOUR << (6 * index))
         if popcount(of_colour) == state["opening_size"] and placed & ~of_colour == 0:
             kinds |= of_colour
-        of_shape = held & (_SHAPE << index)
+        of_shape = held & (FIRST_SHAPE << index)
         if popcount(of_shape) == state["opening_size"] and placed & ~of_shape == 0:
             kinds |= of_shape
     return kinds & ~placed
@@ -71,7 +68,7 @@ def set_size(kinds: Any) -> Any:
     """Return the size of the largest set of different tiles that share a colour or a shape (Q3)."""
     size = np.int64(0)
     for index in range(6):
-        size = max(size, popcount(kinds & (_COLOUR << (6 * index))), popcount(kinds & (_SHAPE << index)))
+        size = max(size, popcount(kinds & (FIRST_COLOUR << (6 * index))), popcount(kinds & (FIRST_SHAPE << index)))
     return size
 
 

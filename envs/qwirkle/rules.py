@@ -27,13 +27,11 @@ from .placement import (
     returns,
     set_size,
 )
-from .scoring import turn_points
+from .scoring import LAST_TILE_BONUS, turn_points
 from .state import COPIES, END, HAND_SIZE, NUM_KINDS, NUM_TILES, PLACE, RETURN, STRICT
 from .table import put_tile
 
 __all__ = ["apply", "count_legal", "is_legal", "legal_mask", "nth_legal", "observe", "redeal", "result", "set_up"]
-
-LAST_TILE_BONUS = 6
 
 
 @kernel

@@ -10,6 +10,7 @@ from .state import LONGEST_RUN
 from .table import run_length
 
 QWIRKLE_BONUS = 6
+LAST_TILE_BONUS = 6
 
 
 @kernel

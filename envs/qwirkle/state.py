@@ -49,6 +49,10 @@ NUM_CELLS = TORUS * TORUS
 MAX_FRONTIER = 218
 FIRST_SLOT = 1 + NUM_KINDS
 ALL_KINDS = (1 << NUM_KINDS) - 1
+FIRST_COLOUR = 0b111111
+"""The kinds of colour 0; those of colour c are this << 6 * c."""
+FIRST_SHAPE = sum(1 << (6 * colour) for colour in range(6))
+"""The kinds of shape 0; those of shape s are this << s."""
 
 PICK = 0
 RETURN = NUM_KINDS

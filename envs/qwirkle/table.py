@@ -9,10 +9,8 @@ import numpy as np
 
 from ..engine.bits import nth_bit, popcount
 from ..engine.compilation import kernel
-from .state import ALL_KINDS, FIRST_SLOT, NUM_CELLS, TORUS
+from .state import ALL_KINDS, FIRST_COLOUR, FIRST_SLOT, NUM_CELLS, TORUS
 
-_COLOUR = 0b111111
-_SHAPE = sum(1 << (6 * colour) for colour in range(6))
 # the bits 6 * colour of every set of colours
 _SPREAD = np.array([sum(1 << (6 * c) for c in range(6) if s >> c & 1) for s in range(64)], np.int64)
 
@@ -89,9 +87,9 @@ def kinds_beside(colours: Any, shapes: Any, count: Any) -> Any:
         return np.int64(ALL_KINDS)
     kinds = np.int64(0)
     if colours & (colours - 1) == 0 and popcount(shapes) == count:
-        kinds |= (_COLOUR & ~shapes) << (6 * nth_bit(colours, 0))
+        kinds |= (FIRST_COLOUR & ~shapes) << (6 * nth_bit(colours, 0))
     if shapes & (shapes - 1) == 0 and popcount(colours) == count:
-        kinds |= _SPREAD[_COLOUR & ~colours] << nth_bit(shapes, 0)
+        kinds |= _SPREAD[FIRST_COLOUR & ~colours] << nth_bit(shapes, 0)
     return kinds
 
 
