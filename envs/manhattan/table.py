@@ -84,13 +84,11 @@ def sizes_in_stock(state: Any, colour: Any) -> Any:
 @kernel
 def sizes_admitted(state: Any, city: Any, lot: Any, colour: Any) -> Any:
     """Return the sizes (4 bits) of parts of a colour that a lot admits (M11)."""
-    owner = np.int64(state["owner"][city, lot]) - 1
-    if owner < 0 or owner == colour:
-        return np.int64(_ALL_SIZES)
+    # without branches, for they cannot be foreseen: on an empty lot and on an own tower nobody is ahead of the colour
+    owner = max(np.int64(state["owner"][city, lot]), np.int64(1)) - 1
     behind = np.int64(state["storeys"][city, lot, owner]) - np.int64(state["storeys"][city, lot, colour])
-    if behind <= 1:
-        return np.int64(_ALL_SIZES)
-    return np.int64(_ALL_SIZES) & (_ALL_SIZES << (behind - 1)) if behind <= NUM_SIZES else np.int64(0)
+    too_small = min(max(behind - 1, np.int64(0)), np.int64(NUM_SIZES))
+    return np.int64(_ALL_SIZES) & (_ALL_SIZES << too_small)
 
 
 @kernel
