@@ -9,13 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from .engine.random_stream import MAX_SEED, checked_seed, game_seeds
+from .engine.random_stream import CHOICE_STREAM, MAX_SEED, checked_seed, game_seeds
 from .engine.rewards import OUTCOME_DTYPE, REWARDS, SETTINGS_DTYPE
 from .files import write_atomically
 from .game import Game, IllegalMove, illegal_action_message, make_game
 
 _FORMAT = "meeplezoo-batch/1"
-_CHOICE_STREAM = 1
 _INT64 = np.dtype(np.int64)
 
 
@@ -91,7 +90,7 @@ class GameBatch:
             seeds = game_seeds(checked_seed(seed), self.num_games)
         self.outcomes[:] = np.zeros(1, OUTCOME_DTYPE)
         self.finals[:] = self.game.blank[0]
-        self._kernels.seed_streams(self._choice_streams, seeds, _CHOICE_STREAM)
+        self._kernels.seed_streams(self._choice_streams, seeds, CHOICE_STREAM)
         self._run(lambda start, stop: self._kernels.begin(self.states, self.game.blank, seeds, start, stop))
 
     def step(

@@ -8,13 +8,12 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
-from .engine.random_stream import seed_stream
+from .engine.random_stream import GAME_STREAM, seed_stream
 from .engine.state import CUT_OFF, ENDED, RUNNING
 
 if TYPE_CHECKING:
     from .game import Game
 
-_GAME_STREAM = 0
 OVER = "over"
 
 
@@ -92,7 +91,7 @@ def read_position(game: "Game", position: Any, seed: int) -> np.void:
     states = game.blank.copy()
     state = states[0]
     state["seed"] = seed
-    seed_stream(state["random"], np.uint64(seed), _GAME_STREAM)
+    seed_stream(state["random"], np.uint64(seed), GAME_STREAM)
     over = position.get("phase") == OVER
     shared = ["game", "options", "phase", "result" if over else "to_move"]
     own = {name: value for name, value in position.items() if name not in shared}

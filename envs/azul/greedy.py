@@ -15,7 +15,6 @@ from typing import Any
 import numpy as np
 
 from ..engine.compilation import kernel
-from ..engine.state import RUNNING
 from .state import (
     CENTRE,
     COLOURED,
@@ -38,11 +37,7 @@ SHORT_LINE = 0.1
 
 @kernel
 def action_values(state: Any, values: Any, scratch: Any) -> None:
-    """Write the value of every action, in points, to float32[num_actions]; -inf where it is not legal."""
-    for action in range(len(values)):
-        values[action] = -np.inf
-    if state["over"] != RUNNING:
-        return
+    """Write the value of every legal action of a running game, in points, to float32[num_actions]."""
     player: Any = np.int64(state["to_move"])
     sources = 2 * int(state["option_num_players"]) + 2
     if state["phase"] == TILING:

@@ -19,14 +19,13 @@ from typing import Any
 import numpy as np
 
 from .compilation import kernel
-from .random_stream import draw, draw_seed, next_word, seed_stream
+from .random_stream import GAME_STREAM, draw, draw_seed, next_word, seed_stream
 from .rewards import write_rewards
 from .state import CUT_OFF, RUNNING
 
 rules: ModuleType
 greedy: ModuleType
 
-GAME_STREAM, CHOICE_STREAM = 0, 1
 SCRATCH_SIZE = 1024
 ILLEGAL, OVER = -1, -2
 
@@ -239,6 +238,7 @@ def choose_greedy(states: Any, stream: Any, values: Any, scratch: Any, actions: 
         if states[index]["over"] != RUNNING:
             actions[index] = -1
             continue
+        values[:] = -np.inf
         greedy.action_values(states[index], values, scratch)
         best = -1
         equal = 0

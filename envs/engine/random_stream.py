@@ -20,6 +20,9 @@ from .compilation import kernel
 MAX_SEED = 2**53 - 1
 """The largest seed: the largest integer that every JSON reader keeps exactly."""
 
+GAME_STREAM, CHOICE_STREAM = 0, 1
+"""Purposes of streams: a game's own, and the random choice of actions in it."""
+
 _WORD = np.uint64(0xFFFFFFFF)
 _WARM_UP = 15
 # An odd constant near 2**53 / golden ratio: the seeds of a batch's games lie far apart and never meet those of

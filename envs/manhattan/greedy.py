@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 
 from ..engine.compilation import kernel
-from ..engine.state import RUNNING
 from .scoring import board_points, points_of
 from .state import DRAFT, NUM_CARDS, NUM_CITIES, NUM_SIZES
 from .table import (
@@ -35,11 +34,7 @@ PART = 0.06
 
 @kernel
 def action_values(state: Any, values: Any, scratch: Any) -> None:
-    """Write the value of every action, in points, to float32[num_actions]; -inf where it is not legal."""
-    for action in range(len(values)):
-        values[action] = -np.inf
-    if state["over"] != RUNNING:
-        return
+    """Write the value of every legal action of a running game, in points, to float32[num_actions]."""
     selections = count_selections(state)
     if state["phase"] == DRAFT:
         for index in range(selections):

@@ -43,12 +43,6 @@ def player_colours(position: dict[str, Any], player: int) -> tuple[str, ...]:
     return colours_in_game(position)[player :: position["options"]["num_players"]]
 
 
-def colour_player(position: dict[str, Any], colour: str) -> int:
-    """Returns the player to whom a colour belongs."""
-    count: int = position["options"]["num_players"]
-    return COLOURS.index(colour) % count
-
-
 def seat_name(position: dict[str, Any], player: int) -> str:
     """Returns where a player sits: "south", "west", "north" or "east"."""
     return SEATS_NAMES[_seat(position, player)]

@@ -14,7 +14,6 @@ import numpy as np
 
 from ..engine.bits import nth_bit, popcount
 from ..engine.compilation import kernel
-from ..engine.state import RUNNING
 from .placement import (
     action_of_cell,
     along_row,
@@ -42,14 +41,10 @@ _COLUMNS = 9
 
 @kernel
 def action_values(state: Any, values: Any, scratch: Any) -> None:
-    """Write the value of every action, in points, to float32[num_actions]; -inf where it is not legal.
+    """Write the value of every legal action of a running game, in points, to float32[num_actions].
 
     `scratch` is int64[1024].
     """
-    for action in range(len(values)):
-        values[action] = -np.inf
-    if state["over"] != RUNNING:
-        return
     if state["picked"] > 0:
         kind = np.int64(state["picked"]) - 1
         for n in range(count_places(state)):
