@@ -15,6 +15,7 @@ class Decisions:
         states: the true records [n], running games; agents get at them through `redealt` alone.
         mask: int8 [n, num_actions] if it is known already.
         observation: float32 [n, observation_size] if it is known already.
+        seconds_per_move: the time that the agent has for each of these decisions; None for any.
     """
 
     def __init__(
@@ -23,8 +24,10 @@ class Decisions:
         states: np.ndarray,
         mask: np.ndarray | None = None,
         observation: np.ndarray | None = None,
+        seconds_per_move: float | None = None,
     ) -> None:
         self.game = game
+        self.seconds_per_move = seconds_per_move
         self.seats: np.ndarray = states["to_move"].astype(np.int64)
         """The seat that decides, int64 [n]."""
         self._states = states

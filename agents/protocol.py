@@ -1,5 +1,6 @@
 """The one protocol of all agents."""
 
+from collections.abc import Mapping
 from typing import Protocol
 
 import numpy as np
@@ -17,5 +18,17 @@ class Agent(Protocol):
     name: str
 
     def act(self, decisions: Decisions) -> np.ndarray:
-        """Return one legal action for each decision, int64 [n]."""
+        """Return one legal action for each decision, int64 [n]; AgentFailure if some of them have come to nothing."""
         ...
+
+
+class AgentFailure(Exception):
+    """What an agent of the user's own raises when it crashed, took too long or answered no move in some decisions.
+
+    `actions`: int64 [n], -1 where it failed; `reasons`: a sentence for every index at which it failed.
+    """
+
+    def __init__(self, actions: np.ndarray, reasons: Mapping[int, str]) -> None:
+        super().__init__("; ".join(sorted(set(reasons.values()))))
+        self.actions = actions
+        self.reasons = dict(reasons)

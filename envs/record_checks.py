@@ -12,7 +12,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from .game import Position
-from .records import RecordError, StoredRecord, check_player, play_ply, read_position
+from .records import RecordError, StoredRecord, check_end, check_player, play_ply, read_position
 
 _LONGEST_VALUE = 80
 
@@ -61,11 +61,10 @@ def _check_plies(stored: StoredRecord, own_chance: bool) -> None:
             if "position" in plies[index + 1]:
                 given, where = plies[index + 1]["position"], f"{stored.at(index + 1)}: position"
                 _check_position(stored, before, game.position(state), given, where, own_chance)
-        elif game.is_over(state):
+        elif game.is_over(state) or "forfeit" in stored.record:
             given, where = stored.record["final"], f"line {stored.line}: final"
             _check_position(stored, before, game.position(state), given, where, own_chance)
-    if not game.is_over(state):
-        raise RecordError(f"line {stored.line}: the game is not over after its {len(plies)} plies")
+    check_end(stored, state, f"the game is not over after its {len(plies)} plies")
 
 
 def _check_position(

@@ -8,6 +8,7 @@
 | `agents` | who sat in each seat, one text per player |
 | `plies` | per decision `player` and `move`; with positions also `position` (before the move) and `legal` |
 | `final` | the last position, with its result |
+| `forfeit` | only if an agent failed: `player` and `reason`; the game then ends early, and `final` has no result |
 """
 
 import json
@@ -58,10 +59,12 @@ def make_record(
     history: Iterable[tuple[np.void, int]],
     final: np.void,
     positions: bool = False,
+    forfeit: tuple[int, str] | None = None,
 ) -> Record:
     """Return the record of a finished game from the (state before, action) of its plies and its last state.
 
-    With `positions` every ply also holds its position and all legal moves.
+    With `positions` every ply also holds its position and all legal moves. `forfeit` is the player whose agent
+    failed in the last state, and why.
     """
     plies = []
     for state, action in history:
@@ -70,7 +73,7 @@ def make_record(
             ply["position"] = game.position(state)
             ply["legal"] = game.legal_moves(state)
         plies.append(ply)
-    return {
+    record = {
         "format": FORMAT,
         "game": game.name,
         "options": dict(game.options),
@@ -79,14 +82,19 @@ def make_record(
         "plies": plies,
         "final": game.position(final),
     }
+    return record if forfeit is None else {**record, "forfeit": {"player": forfeit[0], "reason": forfeit[1]}}
 
 
 def write_records(path: Path, records: Iterable[Record]) -> None:
     """Write records to a file, one line each; the file is complete or it is not there."""
     with write_atomically(path) as file:
         for record in records:
-            line = json.dumps(record, ensure_ascii=False, separators=(",", ":"))
-            file.write(line.encode() + b"\n")
+            file.write(record_line(record))
+
+
+def record_line(record: Record) -> bytes:
+    """Return a record as its line of a file."""
+    return json.dumps(record, ensure_ascii=False, separators=(",", ":")).encode() + b"\n"
 
 
 def read_records(path: Path) -> Iterator[StoredRecord]:
@@ -121,7 +129,7 @@ def _check_form(record: Any) -> Game:
     """Return the game of a record; ValueError that names the key if the record has not the right form."""
     if isinstance(record, dict) and record.get("format", FORMAT) != FORMAT:
         raise ValueError(f"format: must be {FORMAT!r}, not {record['format']!r}")
-    check_object(record, "record", KEYS)
+    check_object(record, "record", KEYS, optional=["forfeit"])
     if not isinstance(record["game"], str):
         raise ValueError(f"game: must be a name, not {record['game']!r}")
     options = check_object(record["options"], "options", [option.name for option in describe(record["game"]).options])
@@ -134,7 +142,24 @@ def _check_form(record: Any) -> Game:
             raise ValueError(f"agents: must be texts, not {agent!r}")
     for index, ply in enumerate(check_list(record["plies"], "plies")):
         check_object(ply, f"ply {index}", ["player", "move"], optional=["position", "legal"])
+    if "forfeit" in record:
+        _check_forfeit(check_object(record["forfeit"], "forfeit", ["player", "reason"]))
     return game
+
+
+def _check_forfeit(forfeit: dict[str, Any]) -> None:
+    if type(forfeit["player"]) is not int or not isinstance(forfeit["reason"], str):
+        raise ValueError("forfeit: needs the number of a player and a text as its reason")
+
+
+def check_end(stored: StoredRecord, state: np.void, where: str) -> None:
+    """Raise RecordError unless the game is over, or goes on with the player to move who forfeits it."""
+    forfeit = stored.record.get("forfeit")
+    if forfeit is None:
+        if not stored.game.is_over(state):
+            raise RecordError(f"line {stored.line}: {where}")
+    elif stored.game.is_over(state) or forfeit["player"] != state["to_move"]:
+        raise RecordError(f"line {stored.line}: forfeit: player: must be the one to move in a game that goes on")
 
 
 def check_player(stored: StoredRecord, index: int, state: np.void) -> None:
@@ -171,8 +196,7 @@ def replay(stored: StoredRecord) -> Iterator[tuple[Position, LastMove | None]]:
         play_ply(stored, index, state)
         last_move = LastMove(ply["player"], ply["move"])
     final = read_position(stored, stored.record["final"], f"line {stored.line}: final")
-    if not game.is_over(final):
-        raise RecordError(f"line {stored.line}: final: phase: must be 'over'")
+    check_end(stored, final, "final: phase: must be 'over'")
     yield game.position(final), last_move
 
 

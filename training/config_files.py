@@ -1,8 +1,6 @@
 """Configs by path or by the name they have in the package, `key=value` overrides, and the config of a run folder."""
 
 import platform
-import re
-from collections.abc import Mapping
 from dataclasses import replace
 from importlib import resources
 from importlib.metadata import PackageNotFoundError, version
@@ -11,6 +9,7 @@ from typing import Any
 
 import yaml
 
+from ..configs.yaml_settings import parse_overrides, parse_settings
 from ..envs.files import write_atomically
 from .config import CHANGEABLE, TrainingConfig, make_config
 
@@ -18,18 +17,6 @@ VERSIONS = "versions"
 """The key of a run's config.yaml that says what it was made with; reading a config skips it."""
 
 _PACKAGES = ("meeplezoo", "numpy", "torch", "stable-baselines3", "sb3-contrib")
-
-
-class _Loader(yaml.SafeLoader):
-    """YAML in which 3e-4 is a number: YAML 1.2 has it so, PyYAML's 1.1 wants 3.0e-4."""
-
-
-_Loader.yaml_implicit_resolvers = {
-    first: list(found) for first, found in yaml.SafeLoader.yaml_implicit_resolvers.items()
-}
-_Loader.add_implicit_resolver(
-    "tag:yaml.org,2002:float", re.compile(r"^[-+]?[0-9]+(\.[0-9]*)?[eE][-+]?[0-9]+$"), list("-+0123456789")
-)
 
 
 def config_names() -> list[str]:
@@ -49,24 +36,13 @@ def read_config(source: str, overrides: list[str] | None = None) -> TrainingConf
 
     Raises ValueError, one sentence, if there is no such config or one of its settings is wrong.
     """
-    settings = _read_mapping(_config_text(source), source)
+    settings = parse_settings(_config_text(source), source)
     settings.pop(VERSIONS, None)
     settings.update(parse_overrides(overrides or []))
     try:
         return make_config(settings)
     except ValueError as error:
         raise ValueError(f"config {source}: {error}") from None
-
-
-def parse_overrides(overrides: list[str]) -> dict[str, Any]:
-    """Return the settings of texts like "learning_rate=3e-4", their values read as YAML."""
-    settings = {}
-    for text in overrides:
-        name, equals, value = text.partition("=")
-        if not equals or not name.strip():
-            raise ValueError(f"override {text!r} must have the form key=value")
-        settings[name.strip()] = _parse(value, f"override {text!r}")
-    return settings
 
 
 def change_config(config: TrainingConfig, overrides: list[str]) -> TrainingConfig:
@@ -121,18 +97,3 @@ def _config_text(source: str) -> str:
 
 def _configs_package() -> str:
     return f"{__package__.rpartition('.')[0]}.configs"
-
-
-def _read_mapping(text: str, source: str) -> dict[str, Any]:
-    content = _parse(text, f"config {source}")
-    if not isinstance(content, Mapping):
-        raise ValueError(f"config {source} must be a mapping of settings to values")
-    return {str(name): value for name, value in content.items()}
-
-
-def _parse(text: str, where: str) -> Any:
-    try:
-        return yaml.load(text, Loader=_Loader)  # a SafeLoader
-    except yaml.YAMLError as error:
-        reason = " ".join(str(error).split())
-        raise ValueError(f"{where} is no valid YAML: {reason}") from None

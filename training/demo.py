@@ -15,7 +15,8 @@ from ..envs.files import write_atomically
 from ..envs.records import write_records
 from .command import DONE, WRONGLY_CALLED, train_command
 from .config import TrainingConfig
-from .config_files import config_names, parse_overrides, read_config
+from ..configs.yaml_settings import parse_overrides
+from .config_files import config_names, read_config
 from .progress import duration
 from .run_folder import RunFolder
 

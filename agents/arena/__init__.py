@@ -1,0 +1,1 @@
+"""The arena: tournaments between agents, ratings, and their report."""

@@ -1,0 +1,105 @@
+"""Axes: which values a chart shows, where they lie, and the round numbers written along it."""
+
+from collections.abc import Sequence
+from math import ceil, floor, log10
+from statistics import median
+from typing import NamedTuple
+
+INTERVAL_ERRORS = 1.959963984540054  # half a 95 % interval in standard errors
+_ENORMOUS = 4.0  # times the median error
+_FARAWAY = 1.0  # times the range of the well-known ratings
+
+
+class Axis(NamedTuple):
+    """The values from `low` to `high` along the pixels from `start` to `end`."""
+
+    low: float
+    high: float
+    start: float
+    end: float
+
+    def at(self, value: float) -> float:
+        """Return the pixel of a value; values beyond the axis lie at its ends."""
+        inside = min(max(value, self.low), self.high)
+        return self.start + (inside - self.low) / (self.high - self.low) * (self.end - self.start)
+
+    def shows(self, value: float) -> bool:
+        """Return whether a value lies on the axis."""
+        return self.low <= value <= self.high
+
+
+def round_ticks(low: float, high: float, at_most: int) -> list[float]:
+    """Return the multiples of 1, 2 or 5 times a power of ten from low to high: the densest of at most `at_most`."""
+    exponent = floor(log10((high - low) / at_most))
+    for power in (exponent, exponent + 1):
+        for factor in (1, 2, 5):
+            step = factor * 10.0**power
+            # a hundred-millionth of a step, for ends that are multiples but for rounding
+            first, last = ceil(low / step - 1e-8), floor(high / step + 1e-8)
+            if last - first < at_most:
+                return [round(multiple * step, 12) for multiple in range(first, last + 1)]
+    raise AssertionError("a hundred times the smallest step is always enough")
+
+
+def decade_ticks(low: float, high: float) -> list[float]:
+    """Return the powers of ten from low to high; where there are fewer than three, 2 and 5 times them as well."""
+    exponents = range(floor(log10(low)), ceil(log10(high)) + 1)
+    powers = [float(f"1e{exponent}") for exponent in exponents]
+    shown = [power for power in powers if low <= power <= high]
+    if len(shown) >= 3:
+        return shown
+    between = [factor * power for power in powers for factor in (1, 2, 5)]
+    return [value for value in between if low <= value <= high]
+
+
+def rating_range(ratings: Sequence[float], errors: Sequence[float]) -> tuple[float, float]:
+    """Return the lowest and highest rating to show, so that the well-known agents fill the chart.
+
+    Agents whose error is enormous beside the median do not count with their bars, and with their rating only as
+    far as it is not further away than the others are spread.
+    """
+    limit = _ENORMOUS * median(errors)
+    known = [(rating, error) for rating, error in zip(ratings, errors, strict=True) if error <= limit]
+    low = min(rating - INTERVAL_ERRORS * error for rating, error in known)
+    high = max(rating + INTERVAL_ERRORS * error for rating, error in known)
+    reach = max(_FARAWAY * (high - low), 1.0)
+    near = [rating for rating in ratings if low - reach <= rating <= high + reach]
+    low, high = min(low, *near), max(high, *near)
+    margin = max(0.05 * (high - low), 1.0)
+    return low - margin, high + margin
+
+
+def share_range(intervals: Sequence[tuple[float, float]], middle: float) -> tuple[float, float]:
+    """Return a range of shares around `middle`, the same to both sides, that holds the intervals."""
+    farthest = max((abs(bound - middle) for interval in intervals for bound in interval), default=0.0)
+    half = 1.15 * max(farthest, 0.01)
+    return middle - half, middle + half
+
+
+def time_range(times: Sequence[float]) -> tuple[float, float]:
+    """Return the range of a logarithmic axis of positive times, with room at both ends."""
+    low, high = min(times), max(times)
+    room = max((high / low) ** 0.08, 1.8)
+    return low / room, high * room
+
+
+def score_range(edges: Sequence[float], counts: Sequence[Sequence[int]]) -> tuple[float, float]:
+    """Return the range of scores that occur: from the first to the last bin that anybody's counts fill."""
+    filled = [index for index in range(len(edges) - 1) if any(row[index] for row in counts)]
+    if not filled:
+        return edges[0], edges[-1]
+    return edges[filled[0]], edges[filled[-1] + 1]
+
+
+def pareto_front(costs: Sequence[float], values: Sequence[float]) -> list[int]:
+    """Return the indices of what nothing else beats: cheaper or as cheap and better or as good, and not the same.
+
+    In order of cost; equals are all on the front or none of them.
+    """
+    points = list(zip(costs, values, strict=True))
+    front = [
+        index
+        for index, (cost, value) in enumerate(points)
+        if not any(c <= cost and v >= value and (c, v) != (cost, value) for c, v in points)
+    ]
+    return sorted(front, key=lambda index: points[index])

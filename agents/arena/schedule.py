@@ -1,0 +1,70 @@
+"""Who plays whom, where and from which deal: line-ups of a round, their seatings, the seeds of deals and agents.
+
+A line-up is a sorted tuple with the number of the entrant for each seat. Every line-up of a round plays the same
+deals, each in all its seatings, so that agents are compared on equal luck.
+"""
+
+from collections.abc import Sequence
+from itertools import combinations, combinations_with_replacement, permutations
+
+import numpy as np
+
+from ...envs.engine.random_stream import MAX_SEED, game_seeds
+
+LineUp = tuple[int, ...]
+
+
+def all_line_ups(num_agents: int, num_players: int) -> list[LineUp]:
+    """Return the line-ups of a round robin: every choice of agents once.
+
+    With fewer agents than players, every way to fill the seats in which each agent has at least one.
+    """
+    if num_agents >= num_players:
+        return list(combinations(range(num_agents), num_players))
+    filled = combinations_with_replacement(range(num_agents), num_players)
+    return [line_up for line_up in filled if len(set(line_up)) == num_agents]
+
+
+def swiss_line_ups(
+    points: Sequence[float], met: np.ndarray, byes: Sequence[int], num_players: int, random: np.random.Generator
+) -> list[LineUp]:
+    """Return the line-ups of a Swiss round: agents of similar points who have met as little as possible.
+
+    Arguments:
+        points: per agent, any scale; equal ones are ordered by lot.
+        met: integers [agents, agents], in how many line-ups two have sat together.
+        byes: per agent, how many rounds it has sat out.
+        num_players: the seats of a line-up, at most the number of agents.
+        random: for the lots.
+
+    If the agents do not fill the last line-up, those with the fewest byes, among them the weakest, sit out.
+    """
+    lots = random.permutation(len(points)).tolist()
+    ladder = sorted(range(len(points)), key=lambda agent: (-points[agent], lots[agent]))
+    sitting_out = sorted(reversed(ladder), key=lambda agent: byes[agent])[: len(points) % num_players]
+    waiting = [agent for agent in ladder if agent not in sitting_out]
+    line_ups = []
+    while waiting:
+        line_up = [waiting.pop(0)]
+        while len(line_up) < num_players:
+            # min takes the first, hence the strongest, among those who have met the line-up least
+            line_up.append(min(waiting, key=lambda agent: met[agent, line_up].sum()))
+            waiting.remove(line_up[-1])
+        line_ups.append(tuple(sorted(line_up)))
+    return sorted(line_ups)
+
+
+def seatings(line_up: LineUp) -> np.ndarray:
+    """Return all different ways to seat a line-up, int64 [ways, players], in ascending order."""
+    return np.array(sorted(set(permutations(line_up))), np.int64)
+
+
+def deal_seeds(seed: int, round_number: int, deals: int) -> np.ndarray:
+    """Return the seeds of a round's deals, uint64 [deals]; no two rounds share one."""
+    return game_seeds(seed, (round_number + 1) * deals)[-deals:]
+
+
+def agent_seeds(seed: int, round_number: int, line_up: LineUp) -> list[int]:
+    """Return a seed for every agent of a line-up in a round: the games do not depend on who played before."""
+    sequence = np.random.SeedSequence([seed, round_number, *line_up])
+    return [int(word) & MAX_SEED for word in sequence.generate_state(len(line_up), np.uint64)]

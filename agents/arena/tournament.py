@@ -1,0 +1,195 @@
+"""A tournament: rounds of meetings, played in one process or in several, until the ratings are known.
+
+The games follow from the settings alone: not from the number of processes, and not from interruptions. A round is
+played to its end before the next one is drawn or the precision is looked at.
+"""
+
+import multiprocessing
+import os
+import signal
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
+from types import FrameType
+
+import numpy as np
+
+from ...envs.records import Record
+from ..registry import make_agent
+from .folder import TournamentFolder, meetings_of
+from .games import PlayedGames, joined, no_games
+from .play import Meeting, Player, Terms
+from .schedule import LineUp, all_line_ups, swiss_line_ups
+from .settings import SWISS, TournamentSettings
+from .standings import ALL_PLAYED, INTERRUPTED, PRECISE, Standings, settled, standings
+from .statistics import shares_of_win
+
+Tell = Callable[[int, Standings], None]
+Played = tuple[Meeting, PlayedGames, list[Record]]
+
+
+class PlayersLost(RuntimeError):
+    """A process that plays games has come to an unexpected end."""
+
+
+def play_tournament(
+    settings: TournamentSettings,
+    folder: TournamentFolder | None = None,
+    processes: int = 1,
+    tell: Tell | None = None,
+) -> Standings:
+    """Play a tournament to its end, or on from where the games of its folder leave off, and return the standings.
+
+    Arguments:
+        settings: the tournament.
+        folder: where its games are kept, whole meetings at a time; None to keep nothing.
+        processes: how many play side by side; 1 plays in this one.
+        tell: called after every round with its number and the standings.
+
+    KeyboardInterrupt (Ctrl-C, or SIGTERM) ends it with the standings of the whole meetings so far, or goes on to the
+    caller if there are none. Raises ValueError for an agent that cannot be made, PlayersLost if a process dies.
+    """
+    game = settings.make_game()
+    for entrant in settings.agents:
+        # a wrong name should not show itself in the middle of a tournament
+        make_agent(entrant.agent, game, settings.seed)
+    games = no_games(game.num_players) if folder is None else folder.read_games(settings)
+    terms = Terms(
+        game=game,
+        agents=tuple(entrant.agent for entrant in settings.agents),
+        names=settings.names,
+        seed=settings.seed,
+        deals=settings.deals,
+        move_seconds=settings.move_seconds,
+        records=settings.records,
+    )
+    stopped = ALL_PLAYED
+    try:
+        with _interruptible(), _players(terms, processes) as play:
+            for number in range(settings.rounds):
+                before = games.chosen(games.rounds < number)
+                line_ups = _line_ups(settings, before, number, game.num_players)
+                done = set(meetings_of(games))
+                for meeting, played, records in play([Meeting(number, one) for one in line_ups], done):
+                    assert meeting.round == number
+                    if folder is not None:
+                        folder.add(played, records, settings)
+                    games = joined([games, played])
+                table = standings(settings, games.chosen(games.rounds <= number))
+                if tell is not None:
+                    tell(number, table)
+                if settings.precision is not None and settled(table.ratings, settings.precision):
+                    games, stopped = games.chosen(games.rounds <= number), PRECISE
+                    break
+    except KeyboardInterrupt:
+        if not len(games):
+            raise
+        stopped = INTERRUPTED
+    return standings(settings, _in_order(games), stopped)
+
+
+def _in_order(games: PlayedGames) -> PlayedGames:
+    """Return the games by round and line-up, whichever process was first."""
+    line_ups = np.sort(games.seats, axis=1)
+    return games.chosen(np.lexsort([*line_ups.T[::-1], games.rounds]))
+
+
+def _line_ups(settings: TournamentSettings, before: PlayedGames, number: int, num_players: int) -> list[LineUp]:
+    """Return the line-ups of a round, which follow from the rounds before it."""
+    num_agents = len(settings.agents)
+    if settings.pairing != SWISS:
+        return all_line_ups(num_agents, num_players)
+    points, seats = np.zeros(num_agents), np.zeros(num_agents)
+    np.add.at(points, before.seats, shares_of_win(before))
+    np.add.at(seats, before.seats, 1)
+    met = np.zeros((num_agents, num_agents), np.int64)
+    byes = np.full(num_agents, number)
+    for meeting in set(meetings_of(before)):
+        for agent in meeting.line_up:
+            byes[agent] -= 1
+            met[agent, meeting.line_up] += 1
+    random = np.random.default_rng([settings.seed, number])
+    # an agent that sat out has the points of an average one
+    average = np.where(seats > 0, points / np.maximum(seats, 1), 1 / num_players)
+    return swiss_line_ups(average.tolist(), met, byes.tolist(), num_players, random)
+
+
+Play = Callable[[list[Meeting], set[Meeting]], Iterator[Played]]
+
+
+@contextmanager
+def _players(terms: Terms, processes: int) -> Iterator[Play]:
+    """Yield a function that plays meetings, those done already left out, in this process or in others."""
+    if processes == 1:
+        player = Player(terms)
+        yield lambda meetings, done: ((one, *player.play(one)) for one in meetings if one not in done)
+        return
+    # fork would copy threads' locks as they happen to be
+    pool = ProcessPoolExecutor(processes, multiprocessing.get_context("spawn"), _begin_process, (terms,))
+
+    def play(meetings: list[Meeting], done: set[Meeting]) -> Iterator[Played]:
+        futures = {pool.submit(_play_in_process, one): one for one in meetings if one not in done}
+        try:
+            for future in as_completed(futures):
+                yield (futures[future], *future.result())
+        except BrokenProcessPool:
+            raise PlayersLost("a process that plays the games has come to an unexpected end") from None
+
+    others = set(multiprocessing.active_children())
+    try:
+        yield play
+    except BaseException:
+        pool.shutdown(wait=False, cancel_futures=True)
+        for process in set(multiprocessing.active_children()) - others:
+            process.terminate()
+        raise
+    pool.shutdown()
+
+
+_player: Player | None = None
+
+
+def _begin_process(terms: Terms) -> None:
+    global _player
+    # Ctrl-C reaches all processes of a terminal; the first one ends the others
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, _leave)
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+    _player = Player(terms)
+
+
+def _play_in_process(meeting: Meeting) -> tuple[PlayedGames, list[Record]]:
+    assert _player is not None
+    return _player.play(meeting)
+
+
+def _leave(number: int, frame: FrameType | None) -> None:
+    sys.exit(128 + number)
+
+
+def _end_with_parent() -> None:
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)
+
+
+@contextmanager
+def _interruptible() -> Iterator[None]:
+    """Let SIGTERM interrupt like Ctrl-C."""
+    if threading.current_thread() is not threading.main_thread():
+        # Python lets the main thread alone handle signals
+        yield
+        return
+
+    def interrupt(number: int, frame: FrameType | None) -> None:
+        raise KeyboardInterrupt
+
+    previous = signal.signal(signal.SIGTERM, interrupt)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, previous)

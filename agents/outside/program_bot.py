@@ -1,0 +1,80 @@
+"""An agent that is a program in any language, asked in JSON Lines: "program:COMMAND"."""
+
+import shlex
+from typing import Any
+
+import numpy as np
+
+from ...envs.game import Game
+from ..decisions import Decisions
+from .answers import NoMove, action_of_move, decide_each, legal_action
+from .session import BotSession
+from .shown import dealing_stream, shown_states, told_seed, warm_up
+
+PROTOCOL = "meeplezoo-bot/1"
+
+
+class ProgramBot:
+    """Tells a program one decision after the other: the player, a position that fits what the seat knows, the moves."""
+
+    def __init__(self, game: Game, name: str, command: list[str], seed: int) -> None:
+        self.name = name
+        self._game = game
+        self._stream = dealing_stream(seed)
+        self._session = BotSession(command, self._hello(seed))
+
+    def start(self) -> None:
+        """Start the program; NoMove if it cannot be, or does not get ready."""
+        self._session.start()
+
+    def restart(self, seed: int) -> None:
+        """Begin anew as if just made with that seed; the program is told so and goes on running."""
+        self._stream = dealing_stream(seed)
+        self._session.begin_anew(self._hello(seed))
+
+    def act(self, decisions: Decisions) -> np.ndarray:
+        """Return one legal action for each decision, int64 [n]; AgentFailure if some of them have come to nothing."""
+        states = shown_states(decisions, self._stream)
+        return decide_each(len(decisions), lambda index: self._decide(decisions, states[index], index))
+
+    def _decide(self, decisions: Decisions, state: np.void, index: int) -> int:
+        game = decisions.game
+        content = {
+            "player": int(decisions.seats[index]),
+            "position": game.position(state),
+            "legal": game.legal_moves(state),
+        }
+        answer = self._session.ask(content, decisions.seconds_per_move)
+        if "move" not in answer:
+            raise NoMove("answered without the key 'move'")
+        move = answer["move"]
+        return legal_action(decisions, index, action_of_move(game, move, state), str(move))
+
+    def _hello(self, seed: int) -> dict[str, Any]:
+        return {
+            "type": "hello",
+            "protocol": PROTOCOL,
+            "game": self._game.name,
+            "options": dict(self._game.options),
+            "seed": told_seed(seed),
+        }
+
+
+def make(game: Game, text: str, argument: str, seed: int) -> ProgramBot:
+    """Return the agent of a command, its program running and ready; see `registry.make_agent`.
+
+    Raises ValueError if the command cannot be started or does not say that it is ready.
+    """
+    try:
+        command = shlex.split(argument)
+    except ValueError as error:
+        raise ValueError(f"agent {text!r}: the command cannot be read ({error})") from None
+    if not command:
+        raise ValueError(f"agent {text!r}: there is no command; write program:COMMAND")
+    warm_up(game)
+    bot = ProgramBot(game, text, command, seed)
+    try:
+        bot.start()
+    except NoMove as reason:
+        raise ValueError(f"agent {text!r}: {reason}") from None
+    return bot
