@@ -1,18 +1,23 @@
-"""Agents by name: "random", "greedy", "ppo:FILE"."""
+"""Agents by name: "random", "greedy", "ppo:FILE", "program:COMMAND", "FILE.py:NAME"."""
 
+import re
 from collections.abc import Callable
 
 from ..envs.engine.random_stream import checked_seed
 from ..envs.game import Game
 from . import greedy_agent, maskable_ppo_agent, random_agent
+from .outside import program_bot, python_bot
 from .protocol import Agent
 
 Factory = Callable[[Game, str, str, int], Agent]
 
+_FILE = "FILE.py"
 _FACTORIES: dict[str, tuple[Factory, str]] = {
     "random": (random_agent.make, "every legal action equally likely"),
     "greedy": (greedy_agent.make, "the game's own heuristic, one decision ahead"),
     "ppo": (maskable_ppo_agent.make, "ppo:FILE, a MaskablePPO model trained by `meeplezoo train`"),
+    "program": (program_bot.make, "program:COMMAND, a program of your own in any language (docs/your_bot.md)"),
+    _FILE: (python_bot.make, "FILE.py:NAME, a function or class of your own (docs/your_bot.md)"),
 }
 
 
@@ -27,6 +32,8 @@ def make_agent(text: str, game: Game, seed: int | None = None) -> Agent:
     Raises ValueError that lists the known names, or says what is wrong with the part behind the colon.
     """
     name, _, argument = text.partition(":")
+    if name not in _FACTORIES and re.search(r"\.py(:|$)", text):
+        name = _FILE
     if name not in _FACTORIES:
         raise ValueError(f"there is no agent {name!r}; the agents are {', '.join(_FACTORIES)}")
     return _FACTORIES[name][0](game, text, argument, checked_seed(seed))

@@ -19,6 +19,7 @@ COMMANDS = {
     "record": "play games between agents and write their records",
     "replay": "show recorded games ply by ply, or check them",
     "evaluate": "measure agents against each other over many games",
+    "tournament": "rate any number of agents in a tournament, with a report",
     "train": "train an agent by self-play as a config says",
     "bench": "measure the speed of every layer",
 }

@@ -5,7 +5,6 @@ from dataclasses import replace
 from importlib import resources
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import Any
 
 import yaml
 

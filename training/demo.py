@@ -10,12 +10,12 @@ from pathlib import Path
 
 from ..agents.evaluation import Evaluation, evaluate
 from ..agents.recording import record_games
+from ..configs.yaml_settings import parse_overrides
 from ..envs.engine.random_stream import MAX_SEED
 from ..envs.files import write_atomically
 from ..envs.records import write_records
 from .command import DONE, WRONGLY_CALLED, train_command
 from .config import TrainingConfig
-from ..configs.yaml_settings import parse_overrides
 from .config_files import config_names, read_config
 from .progress import duration
 from .run_folder import RunFolder

@@ -143,7 +143,7 @@ def derivatives(choices: list[Choices], parameters: np.ndarray) -> tuple[np.ndar
         times = part.tally.sum(axis=1)[:, None]
         np.add.at(gradient, own, part.tally @ features - times * means)
         products = (features[:, :, None] * features[:, None, :]).reshape(len(features), -1)
-        squares = (probabilities @ products).reshape(*means.shape, -1)
+        squares = (probabilities @ products).reshape(*means.shape, means.shape[1])
         covariances = squares - means[:, :, None] * means[:, None, :]
         np.add.at(information, (own[:, :, None], own[:, None, :]), times[:, :, None] * covariances)
     return gradient, information

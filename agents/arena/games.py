@@ -27,6 +27,8 @@ from ..matches import Conduct
 
 NOBODY = -1
 
+_SECONDS_DIGITS = 7
+
 
 @dataclass(frozen=True)
 class PlayedGames:
@@ -56,8 +58,8 @@ class PlayedGames:
         """Return which games came to their end without a failure, bool [n]."""
         return self.failed == NOBODY
 
-    def chosen(self, which: np.ndarray) -> "PlayedGames":
-        """Return some of the games, by a mask or by indices."""
+    def chosen(self, which: np.ndarray | slice) -> "PlayedGames":
+        """Return some of the games, by a mask, indices or a slice."""
         return PlayedGames(*(getattr(self, field.name)[which] for field in fields(self)))
 
 
@@ -93,7 +95,8 @@ def played_games(round_number: int, batch: GameBatch, seats: np.ndarray, conduct
         scores=scores.astype(np.int64),
         places=places.astype(np.int64),
         moves=conduct.moves,
-        seconds=conduct.seconds,
+        # as the lines have it, so that games read again are the same
+        seconds=np.round(conduct.seconds, _SECONDS_DIGITS),
         truncated=batch.states["over"] == CUT_OFF,
         failed=failed,
         reasons=reasons,
@@ -113,7 +116,7 @@ def _as_json(games: PlayedGames, index: int, names: Sequence[str]) -> dict[str, 
         "scores": games.scores[index].tolist(),
         "places": games.places[index].tolist(),
         "moves": games.moves[index].tolist(),
-        "seconds": [round(seconds, 7) for seconds in games.seconds[index].tolist()],
+        "seconds": games.seconds[index].tolist(),
         "truncated": bool(games.truncated[index]),
     }
     if games.failed[index] != NOBODY:
@@ -133,7 +136,9 @@ def from_lines(lines: Iterable[str], names: Sequence[str], num_players: int) -> 
     if not rows:
         return no_games(num_players)
     *columns, reasons = zip(*rows, strict=True)
-    return PlayedGames(*map(np.array, columns), reasons=np.array([*reasons, ""], object)[:-1])
+    texts = np.empty(len(rows), object)
+    texts[:] = reasons
+    return PlayedGames(*[*map(np.array, columns), texts])
 
 
 def _from_json(row: dict[str, Any], number_of: dict[str, int], num_players: int) -> tuple[Any, ...]:

@@ -8,7 +8,7 @@ difference as nearly as possible (Firth and de Menezes 2004, "Quasi-variances", 
 import numpy as np
 
 # holds an error down to which nothing is lost by making it 0, as in a star around one agent, at a positive value
-_RIDGE = 1e-8
+_RIDGE = 1e-12
 _MOST_STEPS = 1000
 _SETTLED = 1e-10
 

@@ -41,7 +41,8 @@ def swiss_line_ups(
     """
     lots = random.permutation(len(points)).tolist()
     ladder = sorted(range(len(points)), key=lambda agent: (-points[agent], lots[agent]))
-    sitting_out = sorted(reversed(ladder), key=lambda agent: byes[agent])[: len(points) % num_players]
+    weakest_first = ladder[::-1]
+    sitting_out = sorted(weakest_first, key=lambda agent: byes[agent])[: len(points) % num_players]
     waiting = [agent for agent in ladder if agent not in sitting_out]
     line_ups = []
     while waiting:

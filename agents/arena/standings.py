@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from math import ceil
 from typing import Any
 
@@ -48,7 +49,7 @@ def settled(ratings: Ratings, precision: float) -> bool:
     Elo to either side, or lies above 400 Elo as a whole.
     """
     ladder = np.argsort(-ratings.elo, kind="stable").tolist()
-    for upper, lower in zip(ladder, ladder[1:], strict=False):
+    for upper, lower in pairwise(ladder):
         difference, error = ratings.difference(upper, lower)
         half = _TWO_SIDED * error
         if half > precision and difference - half < _BEYOND_DOUBT:

@@ -22,13 +22,14 @@ from ..registry import make_agent
 from .folder import TournamentFolder, meetings_of
 from .games import PlayedGames, joined, no_games
 from .play import Meeting, Player, Terms
+from .ratings import Ratings
 from .schedule import LineUp, all_line_ups, swiss_line_ups
 from .settings import SWISS, TournamentSettings
 from .standings import ALL_PLAYED, INTERRUPTED, PRECISE, Standings, settled, standings
 from .statistics import shares_of_win
 
-Tell = Callable[[int, Standings], None]
-Played = tuple[Meeting, PlayedGames, list[Record]]
+Tell = Callable[[int, int], None]
+Played = tuple[PlayedGames, list[Record]]
 
 
 class PlayersLost(RuntimeError):
@@ -47,7 +48,7 @@ def play_tournament(
         settings: the tournament.
         folder: where its games are kept, whole meetings at a time; None to keep nothing.
         processes: how many play side by side; 1 plays in this one.
-        tell: called after every round with its number and the standings.
+        tell: called after every round with the numbers of rounds and games so far.
 
     KeyboardInterrupt (Ctrl-C, or SIGTERM) ends it with the standings of the whole meetings so far, or goes on to the
     caller if there are none. Raises ValueError for an agent that cannot be made, PlayersLost if a process dies.
@@ -56,7 +57,7 @@ def play_tournament(
     for entrant in settings.agents:
         # a wrong name should not show itself in the middle of a tournament
         make_agent(entrant.agent, game, settings.seed)
-    games = no_games(game.num_players) if folder is None else folder.read_games(settings)
+    kept = no_games(game.num_players) if folder is None else folder.read_games(settings)
     terms = Terms(
         game=game,
         agents=tuple(entrant.agent for entrant in settings.agents),
@@ -66,29 +67,33 @@ def play_tournament(
         move_seconds=settings.move_seconds,
         records=settings.records,
     )
+    rounds: list[PlayedGames] = []
     stopped = ALL_PLAYED
     try:
         with _interruptible(), _players(terms, processes) as play:
             for number in range(settings.rounds):
-                before = games.chosen(games.rounds < number)
-                line_ups = _line_ups(settings, before, number, game.num_players)
-                done = set(meetings_of(games))
-                for meeting, played, records in play([Meeting(number, one) for one in line_ups], done):
-                    assert meeting.round == number
+                line_ups = _line_ups(settings, rounds, number, game.num_players)
+                rounds.append(kept.chosen(kept.rounds == number))
+                done = set(meetings_of(rounds[-1]))
+                left = [Meeting(number, one) for one in line_ups if Meeting(number, one) not in done]
+                for played, records in play(left):
                     if folder is not None:
                         folder.add(played, records, settings)
-                    games = joined([games, played])
-                table = standings(settings, games.chosen(games.rounds <= number))
+                    rounds[-1] = joined([rounds[-1], played])
                 if tell is not None:
-                    tell(number, table)
-                if settings.precision is not None and settled(table.ratings, settings.precision):
-                    games, stopped = games.chosen(games.rounds <= number), PRECISE
+                    tell(number + 1, sum(map(len, rounds)))
+                if settings.precision is not None and settled(_ratings(settings, rounds), settings.precision):
+                    stopped = PRECISE
                     break
     except KeyboardInterrupt:
-        if not len(games):
+        if not sum(map(len, rounds)):
             raise
         stopped = INTERRUPTED
-    return standings(settings, _in_order(games), stopped)
+    return standings(settings, _in_order(joined(rounds)), stopped)
+
+
+def _ratings(settings: TournamentSettings, rounds: list[PlayedGames]) -> Ratings:
+    return standings(settings, joined(rounds)).ratings
 
 
 def _in_order(games: PlayedGames) -> PlayedGames:
@@ -97,11 +102,12 @@ def _in_order(games: PlayedGames) -> PlayedGames:
     return games.chosen(np.lexsort([*line_ups.T[::-1], games.rounds]))
 
 
-def _line_ups(settings: TournamentSettings, before: PlayedGames, number: int, num_players: int) -> list[LineUp]:
+def _line_ups(settings: TournamentSettings, rounds: list[PlayedGames], number: int, num_players: int) -> list[LineUp]:
     """Return the line-ups of a round, which follow from the rounds before it."""
     num_agents = len(settings.agents)
     if settings.pairing != SWISS:
         return all_line_ups(num_agents, num_players)
+    before = joined([no_games(num_players), *rounds])
     points, seats = np.zeros(num_agents), np.zeros(num_agents)
     np.add.at(points, before.seats, shares_of_win(before))
     np.add.at(seats, before.seats, 1)
@@ -117,24 +123,24 @@ def _line_ups(settings: TournamentSettings, before: PlayedGames, number: int, nu
     return swiss_line_ups(average.tolist(), met, byes.tolist(), num_players, random)
 
 
-Play = Callable[[list[Meeting], set[Meeting]], Iterator[Played]]
+Play = Callable[[list[Meeting]], Iterator[Played]]
 
 
 @contextmanager
 def _players(terms: Terms, processes: int) -> Iterator[Play]:
-    """Yield a function that plays meetings, those done already left out, in this process or in others."""
+    """Yield a function that plays meetings, in this process or in others; they come as they end."""
     if processes == 1:
         player = Player(terms)
-        yield lambda meetings, done: ((one, *player.play(one)) for one in meetings if one not in done)
+        yield lambda meetings: map(player.play, meetings)
         return
     # fork would copy threads' locks as they happen to be
     pool = ProcessPoolExecutor(processes, multiprocessing.get_context("spawn"), _begin_process, (terms,))
 
-    def play(meetings: list[Meeting], done: set[Meeting]) -> Iterator[Played]:
-        futures = {pool.submit(_play_in_process, one): one for one in meetings if one not in done}
+    def play(meetings: list[Meeting]) -> Iterator[Played]:
+        futures = [pool.submit(_play_in_process, one) for one in meetings]
         try:
             for future in as_completed(futures):
-                yield (futures[future], *future.result())
+                yield future.result()
         except BrokenProcessPool:
             raise PlayersLost("a process that plays the games has come to an unexpected end") from None
 

@@ -1,5 +1,6 @@
 """An agent that is a program in any language, asked in JSON Lines: "program:COMMAND"."""
 
+import json
 import shlex
 from typing import Any
 
@@ -48,7 +49,7 @@ class ProgramBot:
         if "move" not in answer:
             raise NoMove("answered without the key 'move'")
         move = answer["move"]
-        return legal_action(decisions, index, action_of_move(game, move, state), str(move))
+        return legal_action(decisions, index, action_of_move(game, move, state), json.dumps(move))
 
     def _hello(self, seed: int) -> dict[str, Any]:
         return {

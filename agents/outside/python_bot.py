@@ -56,18 +56,14 @@ class PythonBot:
         return decide_each(len(decisions), lambda index: self._decide(decisions, states[index : index + 1], index))
 
     def _decide(self, decisions: Decisions, state: np.ndarray, index: int) -> int:
-        answer = self._ask(state, decisions.seconds_per_move, "a move")
+        answer = self._ask(state, decisions.seconds_per_move)
         return legal_action(decisions, index, answer.get("action"), str(answer.get("answer")))
 
     def _act_at_once(self, decisions: Decisions, states: np.ndarray) -> np.ndarray:
-        number = len(decisions)
         actions: list[Any] = []
         failure = ""
-        limit = decisions.seconds_per_move
         try:
-            if number:
-                moves = "a move" if number == 1 else f"{number} moves"
-                actions = self._ask(states, None if limit is None else number * limit, moves, limit)["actions"]
+            actions = self._ask(states, decisions.seconds_per_move)["actions"] if len(states) else []
         except NoMove as reason:
             failure = str(reason)
 
@@ -76,16 +72,13 @@ class PythonBot:
                 raise NoMove(failure)
             return legal_action(decisions, index, actions[index], str(actions[index]))
 
-        return decide_each(number, decide)
+        return decide_each(len(states), decide)
 
-    def _ask(
-        self, states: np.ndarray, seconds: float | None, moves: str, seconds_per_move: float | None = None
-    ) -> dict[str, Any]:
-        content = {
-            "states": base64.b64encode(states.tobytes()).decode(),
-            "seconds_per_move": seconds_per_move,
-        }
-        answer = self._session.ask(content, seconds, moves)
+    def _ask(self, states: np.ndarray, seconds_per_move: float | None) -> dict[str, Any]:
+        number = len(states)
+        content = {"states": base64.b64encode(states.tobytes()).decode(), "seconds_per_move": seconds_per_move}
+        seconds = None if seconds_per_move is None else number * seconds_per_move
+        answer = self._session.ask(content, seconds, "a move" if number == 1 else f"{number} moves")
         if "failure" in answer:
             raise NoMove(str(answer["failure"]))
         return answer
@@ -99,11 +92,12 @@ def make(game: Game, text: str, argument: str, seed: int) -> PythonBot:
 
     Raises ValueError if the file or the name is missing, the file raises, or the parameters fit no kind of bot.
     """
-    file, _, name = text.rpartition(":")
+    file, colon, name = text.rpartition(":")
     path = Path(file)
-    if not name or not path.is_file():
-        missing = f"there is no file {file!r}" if name else "the name is missing"
-        raise ValueError(f"agent {text!r}: {missing}; write FILE.py:NAME, NAME a function or class in the file")
+    if not colon or not name:
+        raise ValueError(f"agent {text!r} lacks the name of a function or class in the file; write FILE.py:NAME")
+    if not path.is_file():
+        raise ValueError(f"agent {text!r}: there is no file {file!r}")
     warm_up(game)
     bot = PythonBot(game, text, path, name, seed)
     try:

@@ -1,6 +1,7 @@
 """The process of a Python bot: `python -m meeplezoo.agents.outside.python_host`, spoken to by `python_bot`.
 
-Lines of JSON come in on stdin and go out on stdout, both kept away from the bot: it reads nothing and prints to stderr.
+Lines of JSON come in on stdin and go out on stdout, both kept away from the bot: it reads nothing and
+prints to stderr.
 """
 
 import base64
@@ -8,8 +9,11 @@ import json
 import os
 import random
 import sys
+import threading
+import time
 import traceback
 from collections.abc import Callable
+from io import TextIOWrapper
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -18,23 +22,36 @@ import numpy as np
 from ...envs.game import Game, make_game
 from ..decisions import Decisions
 from .answers import action_of_move, shortened
-from .bot_file import BotError, Wanted, call_of, load, described
+from .bot_file import NoBot, described, load, wanted_parameters
 from .shown import warm_up
 
 Answer = dict[str, Any]
 Bot = Callable[[Decisions, np.ndarray], Answer]
+"""Answers decisions, of which it gets the states too."""
+
+
+_SECONDS_BETWEEN_LOOKS = 1.0
 
 
 def main() -> None:
     """Answer every line until the goodbye, or until there are no more."""
+    threading.Thread(target=_end_with, args=(os.getppid(),), daemon=True).start()
     lines, answers = _private_streams()
     host = _Host()
     for line in lines:
         message = json.loads(line)
         if message["type"] == "goodbye":
             break
-        answers.write(json.dumps(host.answer(message)).encode() + b"\n")
+        answer = host.begin(message) if message["type"] == "hello" else host.decide(message)
+        answers.write(json.dumps(answer).encode() + b"\n")
         answers.flush()
+
+
+def _end_with(parent: int) -> None:
+    """End this process when its parent has been killed: a bot that runs for ever would not notice."""
+    while os.getppid() == parent:
+        time.sleep(_SECONDS_BETWEEN_LOOKS)
+    os._exit(1)
 
 
 def _private_streams() -> tuple[BinaryIO, BinaryIO]:
@@ -44,10 +61,104 @@ def _private_streams() -> tuple[BinaryIO, BinaryIO]:
     os.dup2(nothing, 0)
     os.close(nothing)
     os.dup2(2, 1)
-    # shown when it is printed, not when there is much of it
-    sys.stdout.reconfigure(line_buffering=True)  # type: ignore[union-attr]
+    if isinstance(sys.stdout, TextIOWrapper):
+        # a line is shown when it is printed, not when many have been
+        sys.stdout.reconfigure(line_buffering=True)
     return lines, answers
 
 
 class _Host:
-    pass
+    """The bot of one file, begun anew with every hello; the file runs once."""
+
+    def __init__(self) -> None:
+        self._thing: Any = None
+        self._file = Path()
+        self._shown = False
+
+    def begin(self, hello: dict[str, Any]) -> Answer:
+        """Make the bot anew; answer whether it is ready."""
+        self._game = make_game(hello["game"], observation=hello["observation"], **hello["options"])
+        try:
+            if self._thing is None:
+                warm_up(self._game)
+                self._file = Path(hello["file"])
+                self._thing = load(self._file, hello["name"])
+            wanted = wanted_parameters(self._thing, hello["name"])
+            _seed_globals(hello["seed"])
+            self._bot = self._made(wanted, hello["seed"])
+        except NoBot as reason:
+            return {"type": "refused", "reason": str(reason)}
+        return {"type": "ready", "at_once": isinstance(self._thing, type)}
+
+    def _made(self, wanted: set[str], seed: int) -> Bot:
+        thing = self._thing
+        if not isinstance(thing, type):
+            return _function_bot(self._game, thing, wanted, np.random.default_rng(seed))
+        given = {"game": self._game, "seed": seed}
+        try:
+            return _class_bot(thing(**{name: given[name] for name in wanted}))
+        except Exception as error:
+            raise NoBot(f"{thing.__name__} cannot be made: {self._told(error)}") from None
+
+    def decide(self, message: dict[str, Any]) -> Answer:
+        """Answer one decision, or all of a class, with the bot's actions or with its failure."""
+        data = bytearray(base64.b64decode(message["states"]))
+        states = np.frombuffer(data, self._game.description.state_dtype)
+        decisions = Decisions(self._game, states, seconds_per_move=message["seconds_per_move"])
+        try:
+            answer = self._bot(decisions, states)
+        except Exception as error:
+            answer = {"failure": f"crashed: {self._told(error)}"}
+        return {"id": message["id"], **answer}
+
+    def _told(self, error: Exception) -> str:
+        """Return an error in one line; the first one's traceback is shown."""
+        if not self._shown:
+            self._shown = True
+            traceback.print_exception(error)
+        return described(error, self._file)
+
+
+def _seed_globals(seed: int) -> None:
+    # a bot that draws from these is reproduced too
+    random.seed(seed)
+    np.random.seed(seed % 2**32)  # noqa: NPY002
+
+
+def _function_bot(game: Game, function: Callable[..., Any], wanted: set[str], generator: np.random.Generator) -> Bot:
+    """Return a bot that asks a function for one decision."""
+
+    def decide(decisions: Decisions, states: np.ndarray) -> Answer:
+        parts: dict[str, Callable[[], Any]] = {
+            "observation": lambda: decisions.observation[0],
+            "mask": lambda: decisions.mask[0],
+            "position": lambda: game.position(states[0]),
+            "legal": lambda: game.legal_moves(states[0]),
+            "random": lambda: generator,
+        }
+        chosen = function(**{name: parts[name]() for name in wanted})
+        if "position" in wanted:
+            return {"action": action_of_move(game, chosen, states[0]), "answer": shortened(repr(chosen))}
+        if isinstance(chosen, int | np.integer) and not isinstance(chosen, bool):
+            return {"action": int(chosen), "answer": str(chosen)}
+        return {"action": -1, "answer": shortened(repr(chosen))}
+
+    return decide
+
+
+def _class_bot(bot: Any) -> Bot:
+    """Return a bot that asks an object for all decisions at once."""
+
+    def decide(decisions: Decisions, states: np.ndarray) -> Answer:
+        number = len(decisions)
+        actions = np.asarray(bot.act(decisions))
+        if actions.shape != (number,) or actions.dtype.kind not in "iu":
+            got = f"{actions.dtype} of shape {actions.shape}"
+            return {"failure": f"answered {got}, not {number} integer actions"}
+        return {"actions": actions.tolist()}
+
+    return decide
+
+
+if __name__ == "__main__":
+    main()

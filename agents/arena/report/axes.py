@@ -8,6 +8,7 @@ from typing import NamedTuple
 INTERVAL_ERRORS = 1.959963984540054  # half a 95 % interval in standard errors
 _ENORMOUS = 4.0  # times the median error
 _FARAWAY = 1.0  # times the range of the well-known ratings
+_LEAST_MARGIN = 10.0  # Elo
 
 
 class Axis(NamedTuple):
@@ -42,34 +43,40 @@ def round_ticks(low: float, high: float, at_most: int) -> list[float]:
 
 
 def decade_ticks(low: float, high: float) -> list[float]:
-    """Return the powers of ten from low to high; where there are fewer than three, 2 and 5 times them as well."""
+    """Return numbers to write along a logarithmic axis from low to high, three or more if possible.
+
+    They are the powers of ten; where these are too few, 2 and 5 times them as well, or else evenly spaced numbers.
+    """
     exponents = range(floor(log10(low)), ceil(log10(high)) + 1)
     powers = [float(f"1e{exponent}") for exponent in exponents]
     shown = [power for power in powers if low <= power <= high]
     if len(shown) >= 3:
         return shown
     between = [factor * power for power in powers for factor in (1, 2, 5)]
-    return [value for value in between if low <= value <= high]
+    shown = [value for value in between if low <= value <= high]
+    return shown if len(shown) >= 3 else round_ticks(low, high, 5)
 
 
-def rating_range(ratings: Sequence[float], errors: Sequence[float]) -> tuple[float, float]:
+def rating_range(
+    ratings: Sequence[float], errors: Sequence[float], bar: float = INTERVAL_ERRORS
+) -> tuple[float, float]:
     """Return the lowest and highest rating to show, so that the well-known agents fill the chart.
 
-    Agents whose error is enormous beside the median do not count with their bars, and with their rating only as
-    far as it is not further away than the others are spread.
+    `bar` is how many errors the bars reach to both sides. Agents whose error is enormous beside the median do not
+    count with their bars, and with their rating only if it is not further away than the others are spread.
     """
     limit = _ENORMOUS * median(errors)
     known = [(rating, error) for rating, error in zip(ratings, errors, strict=True) if error <= limit]
-    low = min(rating - INTERVAL_ERRORS * error for rating, error in known)
-    high = max(rating + INTERVAL_ERRORS * error for rating, error in known)
-    reach = max(_FARAWAY * (high - low), 1.0)
+    low = min(rating - bar * error for rating, error in known)
+    high = max(rating + bar * error for rating, error in known)
+    reach = _FARAWAY * (high - low)
     near = [rating for rating in ratings if low - reach <= rating <= high + reach]
     low, high = min(low, *near), max(high, *near)
-    margin = max(0.05 * (high - low), 1.0)
+    margin = max(0.05 * (high - low), _LEAST_MARGIN)
     return low - margin, high + margin
 
 
-def share_range(intervals: Sequence[tuple[float, float]], middle: float) -> tuple[float, float]:
+def share_range(intervals: Sequence[Sequence[float]], middle: float) -> tuple[float, float]:
     """Return a range of shares around `middle`, the same to both sides, that holds the intervals."""
     farthest = max((abs(bound - middle) for interval in intervals for bound in interval), default=0.0)
     half = 1.15 * max(farthest, 0.01)

@@ -54,24 +54,26 @@ def ladder(results: dict[str, Any]) -> str:
 def seats_chart(results: dict[str, Any]) -> str:
     """Return the chart of the win rate from every seat, beside that of no seat effect."""
     even = 1 / results["options"]["num_players"]
-    seats = results["seats"]
-    known = [tuple(seat["interval"]) for seat in seats if seat["win_rate"] is not None]
-    low, high = share_range(known, even)
+    known = [seat for seat in results["seats"] if seat["win_rate"] is not None]
+    low, high = share_range([seat["interval"] for seat in known], even)
     rows = [
         Row(
             rank="",
             name=f"seat {seat['seat']}",
             value=seat["win_rate"],
-            bar=tuple(seat["interval"]),
+            bar=(seat["interval"][0], seat["interval"][1]),
             inner=None,
             written=percent(seat["win_rate"]),
             tooltip=f"seat {seat['seat']}: {percent(seat['win_rate'])}, "
             f"95 % interval {interval(seat['interval'], scale=100, unit='%')}",
         )
-        for seat in seats
-        if seat["win_rate"] is not None
+        for seat in known
     ]
-    return dot_plot(rows, low, high, percent, "win rate", "Win rates of the seats", even)
+    return dot_plot(rows, low, high, _percent_tick, "win rate", "Win rates of the seats", even)
+
+
+def _percent_tick(share: float) -> str:
+    return f"{tick(round(100 * share, 9))}\u00a0%"
 
 
 def dot_plot(

@@ -96,8 +96,9 @@ def _candidates(x: float, y: float, width: float, height: float) -> Iterator[Lab
 
 
 def _label(x: float, middle: float, anchor: str, box: Box, step: int) -> Label:
+    led = step >= 2 or (step == 1 and anchor != "middle")
     # a baseline 0.3 lines below the middle centres small letters
-    return Label(x, middle + 0.3 * box.height, anchor, box, step >= 2)
+    return Label(x, middle + 0.3 * box.height, anchor, box, led)
 
 
 def _contains(outer: Box, inner: Box) -> bool:

@@ -41,7 +41,11 @@ def _agents(results: dict[str, Any]) -> str:
     if not renamed:
         return ""
     rows = [
-        tag("tr", tag("th", text(agent["name"]), scope="row", class_="name"), tag("td", tag("code", text(agent["agent"]))))
+        tag(
+            "tr",
+            tag("th", text(agent["name"]), scope="row", class_="name"),
+            tag("td", tag("code", text(agent["agent"]))),
+        )
         for agent in renamed
     ]
     return tag("div", tag("table", *rows, class_="agents"), class_="scrolled")
@@ -54,32 +58,31 @@ def terms(results: dict[str, Any]) -> list[tuple[str, str]]:
     return [
         (
             "Rating.",
-            "The strength in the Plackett-Luce model with ties (Davidson-Luce) that makes all orders of finish of the "
-            "tournament the most likely; with two players that is the model of Bradley, Terry and Davidson. On the "
-            "scale of Elo: 400 more are ten times the odds to finish ahead, 100 more a share of 64 %. Only differences "
+            "Strength in the Plackett-Luce model with ties (Davidson-Luce), fitted to the orders of finish of all games, "
+            "on the scale of Elo: 400 more are ten times the odds to finish ahead, 100 more a share of 64 %. With two "
+            "players it is the model of Bradley, Terry and Davidson. Only differences "
             f"count; the ratings are shifted {zero}. The interval in the table is that of the difference to this zero.",
         ),
         (
             "± error.",
-            "Quasi standard error (Firth and de Menezes 2004) of a rating: the error of the difference of any two agents "
-            "is the root of the sum of their squares, whichever agent the zero is. Two agents whose thin bars do not "
+            "Quasi standard error of a rating (Firth and de Menezes 2004): the error of the difference of any two "
+            "agents is the root of the sum of their squares, whichever agent the zero is. Two agents whose thin bars do not "
             "overlap differ in strength.",
         ),
         (
             "Stronger than the next.",
-            "The probability that an agent is stronger than the one below it, from the difference of their ratings and "
-            "its error.",
+            "The probability, given the games, that an agent is stronger than the one below it.",
         ),
         (
             "Design effect.",
-            "The games of one deal, which all line-ups play in all their seatings, are not independent; the variances are "
-            "those of whole deals. The design effect is the ratio to the variance of as many independent games: less "
+            "The games of one deal, which all line-ups play in all their seatings, are not independent; the variances "
+            "are those of whole deals. The design effect is the ratio to the variance of as many independent games: less "
             "than 1 means that playing the same deals has made the comparison more precise.",
         ),
         (
             "Win rate.",
-            f"Games won, a win shared by k agents counting 1 / k; agents of equal strength get {even}. The margin is the "
-            "own score minus the best other one. Games that an agent forfeits are lost for it.",
+            f"Games won, a win shared by k agents counting 1 / k; agents of equal strength get {even}. The margin is "
+            "the own score minus the best other one. Games that an agent forfeits are lost for it.",
         ),
         (
             "Seats.",

@@ -26,7 +26,7 @@ def report(results: dict[str, Any]) -> str:
         tag("style", STYLE),
     )
     body = tag("body", tag("main", _heading(results), *_sections(results)))
-    return f'<!DOCTYPE html>\n{tag("html", head, body, lang="en")}\n'
+    return f"<!DOCTYPE html>\n{tag('html', head, body, lang='en')}\n"
 
 
 def _heading(results: dict[str, Any]) -> str:
@@ -52,7 +52,7 @@ def _sections(results: dict[str, Any]) -> list[str]:
             "ratings",
             "Ratings",
             "Dot: rating. Thick bar: ± one quasi standard error, thin bar: 95 %; the bars of any two agents can be "
-            "compared. An arrow: the bar goes on.",
+            "compared. An arrow: it goes on beyond the axis.",
             ladder(results),
         ),
         _section("figures", "All figures", "Intervals of 95 % below the figures.", figures(results)),
@@ -98,4 +98,6 @@ def _seats(results: dict[str, Any]) -> str:
 def _speed(results: dict[str, Any]) -> str:
     missing = [agent["name"] for agent in results["agents"] if not agent["milliseconds_per_move"]]
     untimed = f" Not timed: {', '.join(missing)}." if missing else ""
-    return f"Line and filled dots: the strongest agent for any time a move (Pareto front). Up and left is better.{untimed}"
+    return (
+        f"Line and filled dots: the strongest agent for any time a move (Pareto front). Up and left is better.{untimed}"
+    )

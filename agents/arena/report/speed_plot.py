@@ -1,6 +1,7 @@
 """Speed against strength: every agent's time a move and rating, and the front of the best for their time."""
 
 from collections.abc import Sequence
+from itertools import pairwise
 from math import log10
 from typing import Any
 
@@ -13,8 +14,8 @@ from .wording import decimal, milliseconds, tick
 
 Point = tuple[float, float]
 
-_PLOT = Box(62, 12, WIDTH - 62 - 12, 356)
-_LINE = 16.0  # height of a label
+_PLOT = Box(62, 12, WIDTH - 62 - 12, 300)
+_LINE = 15.0  # height of a label
 _LONGEST = 190.0
 
 
@@ -31,7 +32,8 @@ def speed_chart(results: dict[str, Any]) -> str:
     low, high = (log10(time) for time in time_range(times))
     across = Axis(low, high, _PLOT.x, _PLOT.x + _PLOT.width)
     # downwards on the page is upwards on the axis
-    up = Axis(*rating_range(ratings, [agent["error"] or 0.0 for agent in agents]), _PLOT.y + _PLOT.height, _PLOT.y)
+    errors = [agent["error"] or 0.0 for agent in agents]
+    up = Axis(*rating_range(ratings, errors, bar=0), _PLOT.y + _PLOT.height, _PLOT.y)
     points = [(across.at(log10(time)), up.at(rating)) for time, rating in zip(times, ratings, strict=True)]
     front = pareto_front(times, ratings)
     corners = front_corners([points[index] for index in front], across.end)
@@ -58,8 +60,8 @@ def front_corners(points: Sequence[Point], end: float) -> list[Point]:
 def boxes_along(corners: Sequence[Point]) -> list[Box]:
     """Return thin boxes around the lines from corner to corner, which are all level or upright."""
     boxes = []
-    for (x1, y1), (x2, y2) in zip(corners[:-1], corners[1:], strict=True):
-        boxes.append(Box(min(x1, x2), min(y1, y2), abs(x2 - x1), abs(y2 - y1)).grown(1))
+    for (x1, y1), (x2, y2) in pairwise(corners):
+        boxes.append(Box(min(x1, x2), min(y1, y2), abs(x2 - x1), abs(y2 - y1)).grown(2))
     return boxes
 
 
@@ -95,6 +97,7 @@ def _leader(point: Point, label: Label) -> list[str]:
     if not label.led:
         return []
     (x, y), box = point, label.box
-    nearest = min(max(x, box.x), box.x + box.width)
-    edge = box.y if box.y > y else box.y + box.height
-    return [line(x, y, nearest, edge, class_="leader")]
+    if box.x <= x <= box.x + box.width:
+        return [line(x, y, x, box.y if box.y > y else box.y + box.height, class_="leader")]
+    edge = box.x - 2 if x < box.x else box.x + box.width + 2
+    return [line(x, y, edge, box.y + box.height / 2, class_="leader")]

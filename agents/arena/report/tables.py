@@ -8,17 +8,17 @@ from .wording import UNKNOWN, counted, decimal, interval, milliseconds, percent,
 
 _STRONGEST_TINT = 0.62  # more would make the figures in the cells hard to read
 
+_HEADS = (
+    *("", "Agent", "Rating", "±\u00a0error", "Stronger than the next"),
+    *("Games", "Won", "Drawn", "Lost", "Win rate", "Mean score", "Mean margin", "ms a move", "Forfeits"),
+)
+
 Matrix = Sequence[Sequence[float | None]]
 
 
 def figures(results: dict[str, Any]) -> str:
     """Return the table of all that was measured, one agent in a row, intervals below their figures."""
-    heads = (
-        ("", "Agent", "Rating", "± error", "Stronger than the next")
-        + ("Games", "Won", "Drawn", "Lost", "Win rate", "Mean score", "Mean margin", "ms a move")
-        + ("Forfeits",)
-    )
-    head = tag("tr", *(tag("th", text(name), scope="col", class_=_side(name)) for name in heads))
+    head = tag("tr", *(tag("th", text(name), scope="col", class_=_side(name)) for name in _HEADS))
     rows = [_figures_row(results, index) for index in range(len(results["agents"]))]
     table = tag("table", tag("thead", head), tag("tbody", *rows), class_="figures")
     return scrolled(table, "All figures")
@@ -31,7 +31,9 @@ def _figures_row(results: dict[str, Any], index: int) -> str:
     cells = [
         rank_cell(index),
         name_cell(agent),
-        _figure(whole(agent["rating"]), interval(agent["interval"], 0)),
+        _figure(
+            whole(agent["rating"]), "anchor" if agent["name"] == results["anchor"] else interval(agent["interval"], 0)
+        ),
         _figure(decimal(agent["error"])),
         _figure(probability(above_next)),
         *(_figure(whole(agent[name])) for name in ("games", "wins", "draws", "losses")),
@@ -49,7 +51,7 @@ def _side(head: str) -> str | None:
 
 
 def _figure(value: str, bounds: str | None = None) -> str:
-    below = tag("small", text(bounds)) if bounds not in (None, UNKNOWN) and bounds else ""
+    below = "" if bounds is None or bounds == UNKNOWN else tag("small", text(bounds))
     return tag("td", text(value), below)
 
 
@@ -105,7 +107,8 @@ def _heat_table(
 ) -> str:
     """Return a square table whose columns are the places of the rows' agents."""
     numbers = [
-        tag("th", str(index + 1), scope="col", title=agent["name"], class_="column") for index, agent in enumerate(agents)
+        tag("th", str(index + 1), scope="col", title=agent["name"], class_="column")
+        for index, agent in enumerate(agents)
     ]
     head = tag("tr", tag("th", class_="rank"), tag("th", "Agent", scope="col", class_="left name"), *numbers)
     rows = []

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from math import floor, log10
 from typing import Any
 
-UNKNOWN = "–"
+UNKNOWN = "\u2013"
 _MINUS = "\u2212"
 _SPACE = "\u00a0"  # keeps a number and its unit on one line
 
@@ -86,22 +86,24 @@ def options(given: dict[str, Any]) -> str:
 
 def summary(results: dict[str, Any]) -> str:
     """Return one sentence: who leads, after how many games, how sure it is."""
-    agents = results["agents"]
-    games = counted(results["games"], "game")
     if not results["games"]:
         return "No game has been played to its end."
-    first, second = agents[:2]
+    agents = results["agents"]
+    place = (
+        f"{agents[0]['name']} comes first of {counted(len(agents), 'agent')} after {counted(results['games'], 'game')}"
+    )
     sure = results["superiority"][0][1]
-    lead = f"{first['name']} leads {counted(len(agents), 'agent')} after {games}"
     if sure is None:
-        return f"{lead}."
+        return f"{place}."
+    other = agents[1]["name"]
     if sure < 0.95:
-        return f"{lead}, but may not be stronger than {second['name']}: the probability is {probability(sure)}."
-    return f"{lead}; the probability that it is stronger than {second['name']} is {probability(sure)}."
+        return f"{place}, but is stronger than {other} only with a probability of {percent(sure)}."
+    written = f"more than 99.9{_SPACE}%" if sure > 0.999 else percent(sure)
+    return f"{place}, and is stronger than {other} with a probability of {written}."
 
 
 def ending(results: dict[str, Any]) -> str:
     """Return why the tournament ended when it did."""
-    precision = results["precision"]
-    asked = f", asked for {decimal(precision, 0 if precision == int(precision) else 1)}{_SPACE}Elo" if precision else ""
-    return f"{results['stopped']}{asked}"
+    if results["stopped"] != "precision reached":
+        return str(results["stopped"])
+    return f"precision of {tick(results['precision'])}{_SPACE}Elo reached"

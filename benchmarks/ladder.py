@@ -1,0 +1,104 @@
+"""The reference ladder: every agent of the package, rated in every game for every number of players.
+
+python -m meeplezoo.benchmarks.ladder [--game NAME] [--players N] [--deals D] [--processes N] [--json FILE]
+"""
+
+import argparse
+import json
+import os
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from ..agents.arena.settings import make_settings
+from ..agents.arena.standings import as_json
+from ..agents.arena.tournament import play_tournament
+from ..envs import game_names
+from ..envs.files import write_atomically
+from ..envs.options import Number
+from ..envs.registry import describe
+
+AGENTS = ("random", "greedy")
+"""The agents that come with the package and need no file."""
+
+ROUNDS = 10
+KEPT = ("name", "rating", "interval", "games", "win_rate", "win_rate_interval", "mean_score", "mean_margin")
+
+
+def ladders(games: list[str], players: list[int], deals: int, processes: int) -> Iterator[dict[str, Any]]:
+    """Yield the results of one tournament per game and number of players, without what only a report needs."""
+    for name in games:
+        (option,) = (one for one in describe(name).options if isinstance(one, Number) and one.name == "num_players")
+        for number in range(option.low, option.high + 1):
+            if players and number not in players:
+                continue
+            settings = make_settings(
+                {
+                    "game": name,
+                    "options": {"num_players": number},
+                    "agents": list(AGENTS),
+                    "rounds": ROUNDS,
+                    "deals": deals,
+                }
+            )
+            results = as_json(play_tournament(settings, processes=processes))
+            agents = [
+                {**{key: agent[key] for key in KEPT}, "milliseconds_per_move": agent["milliseconds_per_move"]}
+                for agent in results["agents"]
+            ]
+            rest = ("game", "options", "pairing", "rounds", "deals_per_round", "seed", "games", "anchor", "seats")
+            yield {**{key: results[key] for key in rest}, "agents": agents}
+
+
+def table(rows: list[dict[str, Any]]) -> str:
+    """Return the ladders as one table in Markdown."""
+    lines = [
+        "| game | players | agent | Elo | 95 % | win rate | mean score | margin | games |",
+        "|---|---|---|---|---|---|---|---|---|",
+    ]
+    for row in rows:
+        for agent in row["agents"]:
+            half = agent["interval"][1] - agent["rating"]
+            cells = (
+                describe(row["game"]).title,
+                row["options"]["num_players"],
+                f"`{agent['name']}`",
+                f"{agent['rating']:.0f}",
+                f"± {half:.0f}",
+                f"{100 * agent['win_rate']:.1f} %",
+                f"{agent['mean_score']:.1f}",
+                f"{agent['mean_margin']:+.1f}",
+                f"{agent['games']:,}",
+            )
+            lines.append(f"| {' | '.join(map(str, cells))} |")
+    return "\n".join(lines)
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Play the tournaments, print the table and write the JSON file; return the exit code."""
+    parser = argparse.ArgumentParser(
+        prog="python -m meeplezoo.benchmarks.ladder",
+        description="Rate every agent of the package in every game for every number of players.",
+    )
+    parser.add_argument("--game", choices=game_names(), help="this game only (default: all)")
+    parser.add_argument("--players", type=int, action="append", default=[], help="this number of players only")
+    parser.add_argument("--deals", type=int, default=20, help=f"deals in each of the {ROUNDS} rounds (default: 20)")
+    parser.add_argument("--processes", type=int, default=os.cpu_count() or 1, help="default: one per core")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write the ladders to a JSON file")
+    chosen = parser.parse_args(arguments)
+    if chosen.deals < 1 or chosen.processes < 1:
+        print("meeplezoo: --deals and --processes must be at least 1", file=sys.stderr)
+        return 2
+    games = [chosen.game] if chosen.game else list(game_names())
+    rows = list(ladders(games, chosen.players, chosen.deals, chosen.processes))
+    print(table(rows))
+    if chosen.json:
+        with write_atomically(chosen.json, "w") as file:
+            json.dump(rows, file, indent=1)
+            file.write("\n")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

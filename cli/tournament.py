@@ -1,0 +1,211 @@
+"""`meeplezoo tournament`: any number of agents, rated against each other."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from .arguments import CommandParser, count, counted, described
+from .errors import CommandError, UsageError
+
+if TYPE_CHECKING:
+    from ..agents.arena.folder import TournamentFolder
+    from ..agents.arena.settings import TournamentSettings
+    from ..agents.arena.standings import Standings
+
+_INTERRUPTED = 130
+
+
+def run(words: list[str]) -> int:
+    """Play the tournament, print the table, write results and report."""
+    # networks play many times slower with several threads on busy cores; a user's own setting counts
+    os.environ.setdefault("OMP_NUM_THREADS", "1")
+    parser = _parser()
+    arguments = parser.read(words)
+    from ..agents.arena.folder import TournamentFolder
+    from ..agents.arena.standings import INTERRUPTED
+    from ..agents.arena.tournament import PlayersLost, play_tournament
+
+    try:
+        if arguments.resume:
+            if arguments.words:
+                parser.error("--resume takes no game, agents or config")
+            folder = TournamentFolder(arguments.resume)
+            settings = folder.read_settings()
+        else:
+            settings = _settings(parser, arguments)
+            folder = TournamentFolder(arguments.out or _new_folder(settings.game))
+            _check_agents(settings)
+            folder.begin(settings)
+    except ValueError as error:
+        raise UsageError(str(error)) from None
+    print(f"folder: {folder.path}", flush=True)
+    processes = arguments.processes or _cores()
+    try:
+        table = play_tournament(settings, folder, processes, _tell(settings))
+    except (ValueError, PlayersLost) as error:
+        raise CommandError(f"{error}; go on with: meeplezoo tournament --resume {folder.path}") from None
+    _show(table, folder)
+    if table.stopped == INTERRUPTED:
+        print(f"interrupted; go on with: meeplezoo tournament --resume {folder.path}")
+        return _INTERRUPTED
+    return 0
+
+
+def _parser() -> CommandParser:
+    parser = CommandParser(
+        "tournament",
+        "Rate any number of agents. Every line-up plays the same deals in all seatings; the ratings are Elo, with\n"
+        "95 % intervals. The games follow from the seed. Ctrl-C stops; --resume goes on.",
+        [
+            "meeplezoo tournament {game} random greedy my_bot.py:choose",
+            "meeplezoo tournament {game} random greedy greedy --option num_players=3 --rounds 100 --precision 10",
+            'meeplezoo tournament {game} greedy "program:./my_bot --level 3" --move-seconds 2 --records',
+            "meeplezoo tournament my_tournament.yaml rounds=50",
+            "meeplezoo tournament --resume tournaments/FOLDER",
+        ],
+    )
+    parser.add_argument(
+        "words",
+        metavar="GAME AGENT AGENT ... | CONFIG [KEY=VALUE ...]",
+        nargs="*",
+        help="a game and its agents, or a YAML file with the settings and changes to them",
+    )
+    parser.add_argument(
+        "--option", metavar="NAME=VALUE", action="append", default=[], help="an option of the game, repeatable"
+    )
+    parser.add_argument("--swiss", action="store_true", help="pair agents that do equally well, not all with all")
+    parser.add_argument("--rounds", type=count, metavar="N", help="rounds at most (default: 10)")
+    parser.add_argument(
+        "--deals", type=count, metavar="N", help="deals of every line-up in a round, each in all seatings (default: 10)"
+    )
+    parser.add_argument(
+        "--precision", type=float, metavar="ELO", help="stop when neighbours' difference is known to this either way"
+    )
+    parser.add_argument("--move-seconds", type=float, metavar="S", help="time limit for a move of your own agents")
+    parser.add_argument("--anchor", metavar="NAME", help="the agent whose rating is 0 (default: random)")
+    parser.add_argument("--records", action="store_true", help="keep the records of all games")
+    parser.add_seed(0)
+    parser.add_argument("--processes", type=count, metavar="N", help="play in N processes (default: one per core)")
+    parser.add_argument("--out", metavar="FOLDER", help="where everything is written (default: tournaments/GAME-TIME)")
+    parser.add_argument("--resume", metavar="FOLDER", help="go on with a tournament")
+    return parser
+
+
+def _settings(parser: CommandParser, arguments: argparse.Namespace) -> TournamentSettings:
+    """Return the settings of the command line; ValueError if they are wrong."""
+    if not arguments.words:
+        parser.error("the following arguments are required: GAME AGENT AGENT ..., CONFIG, or --resume FOLDER")
+    from ..agents.arena.settings import ROUND_ROBIN, SWISS, make_settings
+    from ..configs.yaml_settings import parse_overrides, parse_settings
+    from ..envs.options import parse
+    from ..envs.registry import describe, game_names
+
+    first, *rest = arguments.words
+    given: dict[str, Any] = {
+        "rounds": arguments.rounds,
+        "deals": arguments.deals,
+        "precision": arguments.precision,
+        "move_seconds": arguments.move_seconds,
+        "anchor": arguments.anchor,
+        "pairing": SWISS if arguments.swiss else None,
+        "records": arguments.records or None,
+    }
+    given = {name: value for name, value in given.items() if value is not None}
+    if Path(first).is_file():
+        if arguments.option:
+            parser.error("the options of a config's game stand in the config")
+        settings = parse_settings(Path(first).read_text(encoding="utf-8"), first)
+        return make_settings({**settings, **given, **parse_overrides(rest)})
+    if first.endswith((".yaml", ".yml")):
+        raise ValueError(f"there is no config {first}")
+    if first not in game_names():
+        raise ValueError(f"there is no game or config {first!r}; the games are {', '.join(game_names())}")
+    options = parse(first, describe(first).options, arguments.option)
+    usual = {"pairing": ROUND_ROBIN, "seed": arguments.seed}
+    return make_settings({**usual, **given, "game": first, "options": options, "agents": rest})
+
+
+def _check_agents(settings: TournamentSettings) -> None:
+    """Raise ValueError for an agent that cannot be made, before anything is written."""
+    from ..agents import make_agent
+
+    for entrant in settings.agents:
+        make_agent(entrant.agent, settings.make_game(), settings.seed)
+
+
+def _new_folder(game: str) -> Path:
+    path = Path("tournaments") / f"{game}-{datetime.now():%Y%m%d-%H%M%S}"
+    candidates = [path, *(path.with_name(f"{path.name}-{number}") for number in range(2, 1000))]
+    return next(candidate for candidate in candidates if not candidate.exists())
+
+
+def _cores() -> int:
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def _tell(settings: TournamentSettings) -> Any:
+    def tell(rounds: int, games: int) -> None:
+        end = "\r" if sys.stderr.isatty() else "\n"
+        print(f"round {rounds} of {settings.rounds}: {counted(games, 'game')}", end=end, file=sys.stderr, flush=True)
+
+    return tell
+
+
+def _show(table: Standings, folder: TournamentFolder) -> None:
+    from ..agents.arena.report.page import report
+    from ..agents.arena.standings import as_json
+
+    results = as_json(table)
+    folder.write_results(results, report(results))
+    print(standings_table(results, described(table.settings.make_game())))
+    print(f"\nreport: {folder.report}")
+
+
+def standings_table(results: dict[str, Any], title: str) -> str:
+    """Return the results of a tournament as an aligned table."""
+    head = ("", "agent", "Elo", "95 %", "games", "win rate", "mean score", "margin", "ms a move", "above next")
+    rows = [head]
+    agents = results["agents"]
+    for place, agent in enumerate(agents):
+        surer = f"{100 * results['superiority'][place][place + 1]:.1f} %" if place + 1 < len(agents) else ""
+        rows.append(
+            (
+                str(place + 1),
+                agent["name"],
+                f"{agent['rating']:.0f}",
+                f"+-{agent['interval'][1] - agent['rating']:.0f}",
+                f"{agent['games']:,}",
+                f"{100 * agent['win_rate']:.1f} %",
+                _number(agent["mean_score"], ".2f"),
+                _number(agent["mean_margin"], "+.2f"),
+                _number(agent["milliseconds_per_move"], ".3f"),
+                surer,
+            )
+        )
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    lines = []
+    for place_text, name, *cells in rows:
+        aligned = (f"{cell:>{width}}" for cell, width in zip(cells, widths[2:], strict=True))
+        lines.append("  ".join([f"{place_text:>{widths[0]}}", f"{name:{widths[1]}}", *aligned]).rstrip())
+    seats = ", ".join(f"{100 * seat['win_rate']:.1f} %" for seat in results["seats"])
+    facts = [
+        f"{results['pairing']}, {counted(results['rounds'], 'round')}, {counted(results['games'], 'game')}, "
+        f"seed {results['seed']}: {results['stopped']}",
+        f"seats win {seats}; {results['length']['mean']:.1f} plies a game; "
+        f"{100 * results['truncated']:.1f} % cut off by a limit; {counted(results['forfeits'], 'game')} forfeited",
+    ]
+    failures = [
+        f"{agent['name']}: {counted(number, 'game')} lost: {reason}"
+        for agent in agents
+        for reason, number in agent["failures"].items()
+    ]
+    return "\n".join([title, "", *lines, "", *facts, *failures])
+
+
+def _number(value: float | None, form: str) -> str:
+    return "-" if value is None else format(value, form)
