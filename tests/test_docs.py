@@ -88,7 +88,7 @@ PAGES = [
     "README.md",
     *(
         f"docs/{page}.md"
-        for page in ("azul", "command_line", "engine", "environments", "manhattan", "qwirkle", "training")
+        for page in ("arena", "azul", "command_line", "engine", "environments", "manhattan", "qwirkle", "training")
     ),
 ]
 

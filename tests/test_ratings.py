@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.optimize import linprog
 
 from meeplezoo.agents.arena.quasi_variances import quasi_standard_errors
 from meeplezoo.agents.arena.ratings import ELO, Ratings, fit_ratings
@@ -513,6 +514,58 @@ def test_separation_is_finite_with_a_prior_and_refused_without(case):
     assert pair_errors(ratings).max() > 90
     with pytest.raises(ValueError, match="without a prior these games have no finite ratings: some agents never met"):
         fit_ratings(seats, places, num_agents, prior=None)
+
+
+def has_finite_maximum(seats, places, num_agents):
+    """Whether no direction of the parameters makes every choice likelier, or none changes: a linear programme."""
+    orders = sorted({row.count(place) for row in places.tolist() for place in row} - {1})
+    number = num_agents + len(orders)
+
+    def features(agents):
+        of_ties = [float(len(agents) == order) for order in orders]
+        return np.array([*np.bincount(agents, minlength=num_agents) / len(agents), *of_ties])
+
+    better = []
+    for agents, own_places in zip(seats, places, strict=True):
+        for place in sorted(set(own_places.tolist())):
+            left, chosen = agents[own_places >= place], agents[own_places == place]
+            for size in [1, *orders]:
+                better += [features(chosen) - features(list(group)) for group in combinations(left, size)]
+    better = np.unique(np.round(better, 9), axis=0)
+    shift = np.arange(number) < num_agents
+    if np.linalg.matrix_rank([*better, shift], tol=1e-6) < number:
+        return False
+    gain = -linprog(-better.sum(axis=0), -better, np.zeros(len(better)), bounds=(-1, 1)).fun
+    return gain < 1e-6
+
+
+def test_exactly_what_has_no_finite_maximum_is_refused():
+    random = np.random.default_rng(15)
+    finite = 0
+    for _ in range(120):
+        num_agents, num_seats = random.integers(2, 6), random.integers(2, 5)
+        seats, places = random_games(
+            random, num_agents, num_seats, random.integers(3, 25), random.integers(2, 6), repeated=True
+        )
+        places += random.integers(0, 3) * seats
+        times = random.choice([1, 1, 50], len(seats))
+        games = np.repeat(seats, times, axis=0), np.repeat(places, times, axis=0)
+        if has_finite_maximum(seats, places, num_agents):
+            finite += 1
+            assert np.isfinite(fit_ratings(*games, num_agents, prior=None).elo).all()
+        else:
+            with pytest.raises(ValueError, match="no finite ratings"):
+                fit_ratings(*games, num_agents, prior=None)
+    assert 30 < finite < 90
+
+
+def test_a_maximum_far_from_equal_strengths_is_found():
+    # Newton's method from equal strengths strays to where hardly any game is informative
+    seats = np.array([[0, 0, 0], [0, 0, 1], [0, 1, 1], [1, 2, 2], [2, 0, 1], [2, 1, 1], [2, 2, 1]])
+    places = np.array([[0, 0, 0], [0, 0, 0], [0, 0, 1], [0, 0, 0], [0, 1, 1], [0, 1, 1], [0, 1, 2]])
+    times = [1, 1000, 30, 1, 1, 1, 1]
+    ratings = fit_ratings(np.repeat(seats, times, axis=0), np.repeat(places, times, axis=0), 3, prior=None)
+    np.testing.assert_allclose(ratings.elo / ELO, [-3.918, -6.597, 10.515], atol=1e-3)
 
 
 @pytest.mark.parametrize("wins", [1, 10, 1000])

@@ -60,8 +60,8 @@ class Ratings:
     def superiority(self) -> np.ndarray:
         """Return the probability that the row is stronger than the column, float64 [k, k]; 0.5 on the diagonal."""
         errors = np.sqrt(self._difference_variances())
+        # where the difference is 0 any error gives 0.5
         np.fill_diagonal(errors, 1.0)
-        # whatever is equal counts as undecided, and the two of a pair add up to 1
         quantiles = (self.elo[:, None] - self.elo) / errors
         return np.array([[0.5 + erf(quantile / sqrt(2)) / 2 for quantile in row] for row in quantiles.tolist()])
 

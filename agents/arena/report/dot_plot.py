@@ -13,7 +13,7 @@ ROW = 28.0
 TEXT = 13.0
 _TOP = 8.0
 _BELOW = 46.0
-_LONGEST = 190.0  # width of a name
+LONGEST_NAME = 190.0
 
 
 class Row(NamedTuple):
@@ -41,8 +41,8 @@ def ladder(results: dict[str, Any]) -> str:
             value=agent["rating"],
             bar=(agent["rating"] - INTERVAL_ERRORS * error, agent["rating"] + INTERVAL_ERRORS * error),
             inner=(agent["rating"] - error, agent["rating"] + error),
-            written=f"{whole(agent['rating'])} ± {whole(error)}",
-            tooltip=f"{agent['name']}: {decimal(agent['rating'])}, quasi standard error {decimal(error)}, "
+            written=f"{whole(agent['rating'])} ± {whole(agent['error'])}",
+            tooltip=f"{agent['name']}: {decimal(agent['rating'])}, quasi standard error {decimal(agent['error'])}, "
             f"95 % interval {interval(agent['interval'])}",
         )
         for place, (agent, error) in enumerate(zip(agents, errors, strict=True), start=1)
@@ -55,19 +55,21 @@ def seats_chart(results: dict[str, Any]) -> str:
     """Return the chart of the win rate from every seat, beside that of no seat effect."""
     even = 1 / results["options"]["num_players"]
     known = [seat for seat in results["seats"] if seat["win_rate"] is not None]
-    low, high = share_range([seat["interval"] for seat in known], even)
+    # a single deal gives no interval
+    bars = [seat["interval"] or (seat["win_rate"], seat["win_rate"]) for seat in known]
+    low, high = share_range(bars, even)
     rows = [
         Row(
             rank="",
             name=f"seat {seat['seat']}",
             value=seat["win_rate"],
-            bar=(seat["interval"][0], seat["interval"][1]),
+            bar=(bar[0], bar[1]),
             inner=None,
             written=percent(seat["win_rate"]),
             tooltip=f"seat {seat['seat']}: {percent(seat['win_rate'])}, "
             f"95 % interval {interval(seat['interval'], scale=100, unit='%')}",
         )
-        for seat in known
+        for seat, bar in zip(known, bars, strict=True)
     ]
     return dot_plot(rows, low, high, _percent_tick, "win rate", "Win rates of the seats", even)
 
@@ -89,7 +91,7 @@ def dot_plot(
 
     Bars and dots beyond `low` and `high` are cut off there and end in an arrow. `reference` is marked by a line.
     """
-    names = [shortened(row.name, _LONGEST, TEXT) for row in rows]
+    names = [shortened(row.name, LONGEST_NAME, TEXT) for row in rows]
     indent = 26.0 if any(row.rank for row in rows) else 0.0
     left = indent + max((text_width(name, TEXT) for name in names), default=0.0) + 16
     right = max((text_width(row.written, TEXT) for row in rows), default=0.0) + 20
@@ -101,7 +103,7 @@ def dot_plot(
     for index, (row, name) in enumerate(zip(rows, names, strict=True)):
         middle = _TOP + ROW * (index + 0.5)
         content = [*row_label(row.rank, name, middle), *_bars(row, axis, middle)]
-        content.append(letters(row.written, WIDTH, middle + 4.5, class_="value", text_anchor="end"))
+        content.append(letters(row.written, WIDTH, middle + 4.5, text_anchor="end"))
         parts.append(group(row.tooltip, *content))
     return chart(WIDTH, bottom + _BELOW, description, *parts)
 

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from .markup import tag, text
+from .markup import scrolled, tag, text
 from .wording import UNKNOWN, counted, decimal, ending, interval, options, percent
 
 
@@ -26,7 +26,10 @@ def settings(results: dict[str, Any]) -> list[tuple[str, str]]:
         ("Games", f"{results['games']:,}"),
         ("Ended", ending(results)),
         ("Seed", str(results["seed"])),
-        ("Plies a game", f"{decimal(length['mean'])} ({interval(length['interval'])})"),
+        (
+            "Plies a game",
+            decimal(length["mean"]) + (f" ({interval(length['interval'])})" if length["interval"] else ""),
+        ),
         ("Cut off by a limit", percent(results["truncated"])),
         ("Lost by a failure", counted(results["forfeits"], "game")),
         ("Design effect", decimal(results["design_effect"], 2)),
@@ -48,45 +51,55 @@ def _agents(results: dict[str, Any]) -> str:
         )
         for agent in renamed
     ]
-    return tag("div", tag("table", *rows, class_="agents"), class_="scrolled")
+    return scrolled(tag("table", *rows, class_="agents"), "What the agents are")
 
 
 def terms(results: dict[str, Any]) -> list[tuple[str, str]]:
     """Return the terms and what they mean, in the order in which a reader meets them."""
+    anchor = results["anchor"]
+    zero = f"{anchor} has 0" if anchor else "their mean is 0"
     even = "50 %" if results["options"]["num_players"] == 2 else "1 / number of players"
-    zero = f"so that {results['anchor']} has 0" if results["anchor"] else "so that their mean is 0"
-    return [
-        (
-            "Rating.",
-            "Strength in the Plackett-Luce model with ties (Davidson-Luce), fitted to the orders of finish of all games, "
-            "on the scale of Elo: 400 more are ten times the odds to finish ahead, 100 more a share of 64 %. With two "
-            "players it is the model of Bradley, Terry and Davidson. Only differences "
-            f"count; the ratings are shifted {zero}. The interval in the table is that of the difference to this zero.",
-        ),
-        (
-            "± error.",
-            "Quasi standard error of a rating (Firth and de Menezes 2004): the error of the difference of any two "
-            "agents is the root of the sum of their squares, whichever agent the zero is. Two agents whose thin bars do not "
-            "overlap differ in strength.",
-        ),
-        (
-            "Stronger than the next.",
-            "The probability, given the games, that an agent is stronger than the one below it.",
-        ),
-        (
-            "Design effect.",
-            "The games of one deal, which all line-ups play in all their seatings, are not independent; the variances "
-            "are those of whole deals. The design effect is the ratio to the variance of as many independent games: less "
-            "than 1 means that playing the same deals has made the comparison more precise.",
-        ),
-        (
-            "Win rate.",
-            f"Games won, a win shared by k agents counting 1 / k; agents of equal strength get {even}. The margin is "
-            "the own score minus the best other one. Games that an agent forfeits are lost for it.",
-        ),
-        (
-            "Seats.",
-            "Every line-up plays every deal in all its seatings, so that no agent gains by its seat.",
-        ),
-        ("Intervals.", "All intervals are those of 95 %."),
-    ]
+    return [(name, meaning.format(zero=zero, even=even)) for name, meaning in _TERMS]
+
+
+_TERMS = (
+    (
+        "Rating.",
+        "Strength in the Plackett-Luce model with ties (Davidson-Luce), fitted to the orders of finish of all "
+        "games, on the scale of Elo: 400 more are ten times the odds to finish ahead, 100 more a share of 64 %. "
+        "With two players it is the model of Bradley, Terry and Davidson. Only differences count; the ratings are "
+        "shifted so that {zero}. A weak normal prior (1,000 Elo) keeps the rating of an agent finite that never "
+        "lost; such a rating says how much was played rather than how strong the agent is.",
+    ),
+    (
+        "± error.",
+        "Quasi standard error of a rating (Firth and de Menezes 2004): the error of the difference of any two "
+        "agents is the root of the sum of their squares, whichever agent the zero is. Intervals of ratings are 1.96 "
+        "of them to both sides: two agents whose thin bars do not overlap differ in strength.",
+    ),
+    (
+        "Stronger than the next.",
+        "The probability, given the games, that an agent is stronger than the one below it.",
+    ),
+    (
+        "Design effect.",
+        "The games of one deal, which all line-ups of a round play in all their seatings, are not independent. The "
+        "design effect is the ratio of the ratings' variances to those from as many independent games: below 1, the "
+        "same deals have cancelled luck; above 1, they have added dependence. It is in all errors.",
+    ),
+    (
+        "Win rate.",
+        "Games won, a win shared by k agents counting 1 / k; agents of equal strength get {even}. The margin is the "
+        "own score minus the best other one. A game in which an agent fails counts as lost for it and as a shared "
+        "win of the others; scores and margins leave it out.",
+    ),
+    (
+        "Seats.",
+        "Every line-up plays every deal in all its seatings, so that no agent gains by its seat.",
+    ),
+    (
+        "Intervals.",
+        "All are those of 95 %: Wilson's for win rates of agents, from sums per deal for scores, margins, seats and "
+        "plies.",
+    ),
+)

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from .axes import Axis, score_range
-from .dot_plot import TEXT, WIDTH, row_label, scale
+from .dot_plot import LONGEST_NAME, TEXT, WIDTH, row_label, scale
 from .labels import shortened, text_width
 from .markup import chart, group, letters, line, tag
 from .wording import decimal, interval, tick
@@ -13,14 +13,13 @@ _ROW = 38.0
 _HEIGHT = 32.0  # of the highest bin
 _TOP = 22.0
 _BELOW = 46.0
-_LONGEST = 190.0
 
 
 def scores_chart(results: dict[str, Any]) -> str:
     """Return the chart of all agents' scores; every agent's highest bin has the same height."""
     agents = results["agents"]
     edges = agents[0]["scores"]["edges"]
-    names = [shortened(agent["name"], _LONGEST, TEXT) for agent in agents]
+    names = [shortened(agent["name"], LONGEST_NAME, TEXT) for agent in agents]
     low, high = score_range(edges, [agent["scores"]["counts"] for agent in agents])
     left = 26 + max(text_width(name, TEXT) for name in names) + 16
     axis = Axis(low, high, left, WIDTH - 64)
@@ -30,7 +29,7 @@ def scores_chart(results: dict[str, Any]) -> str:
     for index, (agent, name) in enumerate(zip(agents, names, strict=True)):
         base = _TOP + _ROW * (index + 1)
         content = [*row_label(str(index + 1), name, base - 10), *_hill(agent, axis, base)]
-        content.append(letters(decimal(agent["mean_score"]), WIDTH, base - 5.5, class_="value", text_anchor="end"))
+        content.append(letters(decimal(agent["mean_score"]), WIDTH, base - 5.5, text_anchor="end"))
         tooltip = f"{agent['name']}: mean score {decimal(agent['mean_score'])} ({interval(agent['score_interval'])})"
         parts.append(group(tooltip, *content))
     return chart(WIDTH, bottom + _BELOW, "Distributions of the scores", *parts)

@@ -7,7 +7,7 @@ from typing import Any
 
 from ....envs.drawing import Box
 from .axes import Axis, decade_ticks, pareto_front, rating_range, round_ticks, time_range
-from .dot_plot import TEXT, WIDTH, arrow
+from .dot_plot import LONGEST_NAME, TEXT, WIDTH, arrow
 from .labels import Label, place_labels, shortened, text_width
 from .markup import chart, group, letters, line, tag
 from .wording import decimal, milliseconds, tick
@@ -16,7 +16,6 @@ Point = tuple[float, float]
 
 _PLOT = Box(62, 12, WIDTH - 62 - 12, 300)
 _LINE = 15.0  # height of a label
-_LONGEST = 190.0
 
 
 def timed_agents(results: dict[str, Any]) -> list[dict[str, Any]]:
@@ -37,7 +36,7 @@ def speed_chart(results: dict[str, Any]) -> str:
     points = [(across.at(log10(time)), up.at(rating)) for time, rating in zip(times, ratings, strict=True)]
     front = pareto_front(times, ratings)
     corners = front_corners([points[index] for index in front], across.end)
-    names = [shortened(agent["name"], _LONGEST, TEXT) for agent in agents]
+    names = [shortened(agent["name"], LONGEST_NAME, TEXT) for agent in agents]
     labels = place_labels(points, [text_width(name, TEXT) for name in names], _LINE, _PLOT, boxes_along(corners))
     path = "M" + "L".join(f"{x:.2f} {y:.2f}" for x, y in corners)
     parts = [_grid(across, up), tag("path", d=path, class_="front")]

@@ -73,12 +73,12 @@ th.name { font-weight: 500; position: sticky; left: 0; background: var(--paper);
 th.name bdi { display: block; width: max-content; max-width: 15em; white-space: normal; overflow-wrap: anywhere; }
 td.rank, th.rank { color: var(--soft); padding-left: 0; width: 1.8em; }
 .figures { width: 100%; }
-.cross tr td { border: 1px solid var(--paper); }
+.cross tbody tr td { border: 1px solid var(--paper); }
 .cross td { text-align: center; vertical-align: middle; min-width: 46px; padding: 7px 4px; }
 .cross td.rank { text-align: right; padding: 7px 9px 7px 0; min-width: 0; }
 .cross th.name { vertical-align: middle; }
 .cross .column { text-align: center; }
-.cross tr th, .cross tr td.rank { border: 0; }
+.cross tr th, .cross tbody tr th, .cross tbody tr td.rank { border: 0; }
 .ahead { background: rgba(var(--ahead), var(--tint)); }
 .behind { background: rgba(var(--behind), var(--tint)); }
 .itself { background: var(--raised); }
@@ -104,6 +104,7 @@ code { font: 12.5px/1.4 ui-monospace, Menlo, Consolas, monospace; }
   main { padding: 24px 16px 48px; }
   h1 { font-size: 27px; }
   .lead { font-size: 16px; }
+  dl { grid-template-columns: 1fr 1fr; }
 }
 @media print {
   main { max-width: none; padding: 0; }

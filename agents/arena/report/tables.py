@@ -31,9 +31,7 @@ def _figures_row(results: dict[str, Any], index: int) -> str:
     cells = [
         rank_cell(index),
         name_cell(agent),
-        _figure(
-            whole(agent["rating"]), "anchor" if agent["name"] == results["anchor"] else interval(agent["interval"], 0)
-        ),
+        _figure(whole(agent["rating"]), interval(agent["interval"], 0)),
         _figure(decimal(agent["error"])),
         _figure(probability(above_next)),
         *(_figure(whole(agent[name])) for name in ("games", "wins", "draws", "losses")),

@@ -1,0 +1,168 @@
+"""The agent that searches: Monte-Carlo tree search in compiled kernels, "mcts" or "mcts:sims=1000,leaf=greedy"."""
+
+import time
+from dataclasses import dataclass, fields
+from typing import Any
+
+import numpy as np
+
+from ..envs.game import Game, as_batch
+from ..envs.search import NODE_DTYPE, SETTINGS_DTYPE, search_kernels
+from .decisions import Decisions
+from .streams import agent_stream
+
+LEAVES = ("random", "greedy")
+SELECTIONS = ("uct", "puct")
+CHANCES = ("open", "closed")
+_AT_ONCE = 32
+"""Simulations between two looks at the clock."""
+
+
+@dataclass(frozen=True)
+class SearchSettings:
+    """How an `mcts` agent searches; the text behind `mcts:` sets single fields.
+
+    | field | meaning |
+    |---|---|
+    | `sims` | simulations for a decision; with `seconds` at most so many |
+    | `seconds` | time for a decision instead; 0 for none. Such an agent does not play the same game twice |
+    | `select` | "puct" (Silver et al. 2017), the softmax of the game's heuristic as prior, or "uct" (Kocsis et al. 2006) |
+    | `c` | weight of exploration |
+    | `temperature` | points of the heuristic that make a prior e times larger |
+    | `leaf` | playouts of "random" actions, or of "greedy" ones by the game's heuristic |
+    | `mix` | share of greedy decisions in a greedy playout; the others are random |
+    | `plies` | plies of a playout; then the standing of the game counts. 0 for all |
+    | `win` | weight of winning in a return; the rest is the squashed margin |
+    | `chance` | "closed": what chance brings makes nodes of its own, exact; "open": it does not, deeper |
+    | `nodes` | size of the tree at most, 48 bytes each |
+    """
+
+    sims: int = 1000
+    seconds: float = 0.0
+    select: str = "puct"
+    c: float = 1.0
+    temperature: float = 2.0
+    leaf: str = "greedy"
+    mix: float = 0.9
+    plies: int = 0
+    win: float = 0.5
+    chance: str = "open"
+    nodes: int = 200_000
+
+
+class MCTSAgent:
+    """Searches every decision anew and plays the most visited action."""
+
+    def __init__(self, game: Game, name: str, settings: SearchSettings, seed: int) -> None:
+        self.name = name
+        self.settings = settings
+        self._nodes = np.zeros(settings.nodes, NODE_DTYPE)
+        self._kernel_settings = _kernel_settings(game, settings)
+        self._mask = np.zeros(game.num_actions, np.int8)
+        self._slots = np.zeros(game.num_actions, np.int32)
+        self._values = np.zeros(game.num_actions, np.float32)
+        self._scratch = np.zeros(game.kernels.SCRATCH_SIZE, np.int64)
+        self._observation = np.zeros(game.observation_size, np.float32)
+        self._room = game.blank.copy()
+        self._stream = agent_stream(seed)
+
+    def restart(self, seed: int) -> None:
+        """Begin anew with another seed."""
+        self._stream = agent_stream(seed)
+
+    def act(self, decisions: Decisions) -> np.ndarray:
+        """Return one legal action for each decision, int64 [n]."""
+        states = decisions.redealt(self._stream)
+        actions = np.empty(len(decisions), np.int64)
+        for index in range(len(decisions)):
+            legal = np.flatnonzero(decisions.mask[index])
+            if len(legal) == 1:
+                actions[index] = legal[0]
+                continue
+            visits, values = self.search(decisions.game, states[index])
+            # equal visits: the better value; an action of no visits is never better than one of some
+            actions[index] = legal[np.lexsort([values[legal], visits[legal]])[-1]]
+        return actions
+
+    def search(self, game: Game, state: np.void) -> tuple[np.ndarray, np.ndarray]:
+        """Return visits int64 [num_actions] and mean returns float64 [num_actions] (0 to 1) of the player to move."""
+        seat = int(state["to_move"])
+        root = as_batch(state)
+        kernel = search_kernels(game.description).search
+        used = left = 0
+        ends = time.perf_counter() + self.settings.seconds
+        left = self.settings.sims
+        while left > 0:
+            count = min(left, _AT_ONCE if self.settings.seconds else left)
+            used = kernel(
+                root,
+                self._room,
+                seat,
+                count,
+                self._nodes,
+                used,
+                self._kernel_settings,
+                self._stream,
+                self._mask,
+                self._slots,
+                self._values,
+                self._scratch,
+                self._observation,
+                game.form,
+            )
+            left -= count
+            if self.settings.seconds and time.perf_counter() >= ends:
+                break
+        visits = np.zeros(game.num_actions, np.int64)
+        values = np.zeros(game.num_actions)
+        child = int(self._nodes[0]["first"])
+        while child:
+            node = self._nodes[child]
+            visits[node["action"]] = node["visits"]
+            values[node["action"]] = node["total"][seat] / max(1, node["visits"])
+            child = int(node["next"])
+        return visits, values
+
+
+def _kernel_settings(game: Game, settings: SearchSettings) -> np.ndarray:
+    row = np.zeros(1, SETTINGS_DTYPE)
+    row["exploration"] = settings.c
+    row["puct"] = settings.select == "puct"
+    row["closed"] = settings.chance == "closed"
+    row["temperature"] = settings.temperature
+    row["playout_plies"] = settings.plies or 2**31 - 1
+    row["greedy_share"] = settings.mix if settings.leaf == "greedy" else 0.0
+    row["win_weight"] = settings.win
+    row["margin_scale"] = game.description.margin_scale
+    return row
+
+
+def read_settings(text: str, argument: str) -> SearchSettings:
+    """Return the settings of a text like "sims=200,leaf=random"; ValueError that names what is wrong."""
+    types: dict[str, Any] = {field.name: type(field.default) for field in fields(SearchSettings)}
+    given: dict[str, Any] = {}
+    for part in argument.split(",") if argument else []:
+        name, _, value = part.partition("=")
+        if name not in types:
+            raise ValueError(f"agent {text!r}: there is no setting {name!r}; the settings are {', '.join(types)}")
+        try:
+            given[name] = types[name](value)
+        except ValueError:
+            raise ValueError(f"agent {text!r}: {name} must be a number, not {value!r}") from None
+    if "seconds" in given and "sims" not in given:
+        given["sims"] = 2**31 - 1
+    settings = SearchSettings(**given)
+    for name, choices in (("leaf", LEAVES), ("select", SELECTIONS), ("chance", CHANCES)):
+        if getattr(settings, name) not in choices:
+            raise ValueError(f"agent {text!r}: {name} must be one of {', '.join(choices)}")
+    low = {"sims": 1, "seconds": 0, "c": 0, "temperature": 1e-6, "mix": 0, "plies": 0, "win": 0, "nodes": 1000}
+    high = {"mix": 1, "win": 1, "nodes": 2**31 - 1}
+    for name, bound in low.items():
+        if not bound <= getattr(settings, name) <= high.get(name, 2**31 - 1):
+            raise ValueError(f"agent {text!r}: {name} must be from {bound} to {high.get(name, 2**31 - 1)}")
+    return settings
+
+
+def make(game: Game, text: str, argument: str, seed: int) -> MCTSAgent:
+    """Return the agent; see `registry.make_agent`."""
+    return MCTSAgent(game, text, read_settings(text, argument), seed)

@@ -1,0 +1,350 @@
+"""Monte-Carlo tree search, bound to one game's rules: `load_bound` runs this file once per game.
+
+Every simulation deals anew what the searching seat cannot see, chance to come included (Cowling, Powley, Whitehouse
+2012, "Information Set Monte Carlo Tree Search"); a node's statistics are those of all deals that led to it, and only
+actions legal in the deal at hand are looked at. Each player maximises the own return (max^n).
+
+A tree is an array of NODE_DTYPE, node 0 the root, on a turn of the seat that searches:
+
+| field | meaning |
+|---|---|
+| `action` | the action that leads to the node; for an outcome, unused |
+| `key` | an outcome's hash of what the player to move sees |
+| `first`, `next` | first child (or outcome) and next sibling; 0 is none |
+| `visits` | simulations that went through |
+| `available` | simulations in which the action was legal where it could have been chosen |
+| `prior` | the share of its siblings' priors that selection by PUCT gives it |
+| `total` | sum of the returns of each player |
+
+With `closed` chance the children of an action are outcomes, told apart by what the player to move sees, and have the
+actions as children; otherwise an action's children are the next player's actions, whatever chance has brought.
+"""
+
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+from .compilation import kernel
+from .random_stream import draw, next_word
+from .state import RUNNING
+
+rules: ModuleType
+greedy: ModuleType
+
+MAX_PLAYERS = 4
+MAX_DEPTH = 256
+
+NODE_DTYPE = np.dtype(
+    [
+        ("action", np.int32),
+        ("first", np.int32),
+        ("next", np.int32),
+        ("visits", np.int32),
+        ("available", np.int32),
+        ("prior", np.float32),
+        ("key", np.uint64),
+        ("total", np.float32, MAX_PLAYERS),
+    ]
+)
+"""One node, 48 bytes."""
+
+SETTINGS_DTYPE = np.dtype(
+    [
+        ("exploration", np.float32),
+        ("puct", np.bool_),
+        ("closed", np.bool_),
+        ("temperature", np.float32),
+        ("playout_plies", np.int32),
+        ("greedy_share", np.float32),
+        ("win_weight", np.float32),
+        ("margin_scale", np.float32),
+    ]
+)
+"""How to search; see `agents/mcts_agent.py`."""
+
+
+@kernel
+def search(
+    root: Any,
+    blank: Any,
+    seat: int,
+    simulations: int,
+    nodes: Any,
+    used: int,
+    settings: Any,
+    stream: Any,
+    mask: Any,
+    slots: Any,
+    values: Any,
+    scratch: Any,
+    observation: Any,
+    form: int,
+) -> int:
+    """Add simulations to the tree of one game and return how many nodes are in use.
+
+    Arguments:
+        root: record [1], the game, on the turn of `seat`; it stays as it is.
+        blank: record [1], room for the game that is played on.
+        nodes: NODE_DTYPE [pool]; `used` of them are in use, 0 begins a new tree. When the pool is full the tree
+            stays as large as it is, and simulations go on in it.
+        settings: SETTINGS_DTYPE [1].
+        stream: uint32 [4], the search's own.
+        mask: int8 [num_actions], slots: int32 [num_actions], values: float32 [num_actions], scratch: int64
+            [SCRATCH_SIZE] and observation: float32 [size] in the form: room to work in.
+    """
+    path = np.zeros(MAX_DEPTH, np.int32)
+    returns = np.zeros(MAX_PLAYERS, np.float32)
+    scores = np.zeros(MAX_PLAYERS, np.int32)
+    places = np.zeros(MAX_PLAYERS, np.int32)
+    if used == 0:
+        _clear(nodes[0], 0, np.uint64(0), 1.0)
+        used = 1
+    for _ in range(simulations):
+        blank[0] = root[0]
+        state = blank[0]
+        for word in range(4):
+            state["random"][word] = np.uint32(next_word(stream))
+        rules.redeal(state, seat)
+        depth, used = _descend(
+            state, nodes, used, path, settings, stream, mask, slots, values, scratch, observation, form
+        )
+        _play_on(state, settings, stream, values, scratch)
+        _write_returns(state, settings, scores, places, returns)
+        for index in range(depth):
+            node = nodes[path[index]]
+            node["visits"] += 1
+            for player in range(MAX_PLAYERS):
+                node["total"][player] += returns[player]
+    return used
+
+
+@kernel
+def _clear(node: Any, action: int, key: Any, prior: float) -> None:
+    node["action"] = action
+    node["first"] = 0
+    node["next"] = 0
+    node["visits"] = 0
+    node["available"] = 0
+    node["prior"] = prior
+    node["key"] = key
+    for player in range(MAX_PLAYERS):
+        node["total"][player] = 0.0
+
+
+@kernel
+def _descend(
+    state: Any,
+    nodes: Any,
+    used: int,
+    path: Any,
+    settings: Any,
+    stream: Any,
+    mask: Any,
+    slots: Any,
+    values: Any,
+    scratch: Any,
+    observation: Any,
+    form: int,
+) -> Any:
+    """Play down the tree to a node that is new, or to the end; return the length of the path and the nodes in use."""
+    current = 0
+    path[0] = 0
+    depth = 1
+    while state["over"] == RUNNING and depth < MAX_DEPTH - 2:
+        fresh = nodes[current]["visits"] == 0 and current != 0
+        if fresh:
+            break
+        used, complete = _open_actions(state, nodes, current, used, settings, mask, slots, values, scratch)
+        if not complete:
+            break
+        child = _select(nodes, current, np.int64(state["to_move"]), mask, settings, stream)
+        rules.apply(state, nodes[child]["action"])
+        state["ply"] += 1
+        path[depth] = child
+        depth += 1
+        current = child
+        if settings[0]["closed"] and state["over"] == RUNNING:
+            key = _seen(state, observation, form)
+            outcome = _outcome(nodes, child, key)
+            if outcome == 0:
+                if used >= len(nodes):
+                    break
+                outcome = used
+                used += 1
+                _clear(nodes[outcome], 0, key, 1.0)
+                nodes[outcome]["next"] = nodes[child]["first"]
+                nodes[child]["first"] = outcome
+            path[depth] = outcome
+            depth += 1
+            current = outcome
+    return depth, used
+
+
+@kernel
+def _open_actions(
+    state: Any, nodes: Any, current: int, used: int, settings: Any, mask: Any, slots: Any, values: Any, scratch: Any
+) -> Any:
+    """Give the node a child for every legal action; return the nodes in use and whether all have one."""
+    rules.legal_mask(state, mask)
+    slots[:] = 0
+    child = nodes[current]["first"]
+    while child != 0:
+        slots[nodes[child]["action"]] = child
+        child = nodes[child]["next"]
+    missing = 0
+    for action in range(len(mask)):
+        if mask[action] and slots[action] == 0:
+            missing += 1
+    if missing == 0:
+        return used, True
+    if used + missing > len(nodes):
+        return used, False
+    if settings[0]["puct"]:
+        _write_priors(state, mask, settings, values, scratch)
+    for action in range(len(mask)):
+        if mask[action] and slots[action] == 0:
+            _clear(nodes[used], action, np.uint64(0), values[action] if settings[0]["puct"] else 1.0)
+            nodes[used]["next"] = nodes[current]["first"]
+            nodes[current]["first"] = used
+            used += 1
+    return used, True
+
+
+@kernel
+def _write_priors(state: Any, mask: Any, settings: Any, values: Any, scratch: Any) -> None:
+    """Write the softmax of the heuristic's values over the legal actions."""
+    values[:] = -np.inf
+    greedy.action_values(state, values, scratch)
+    best = -np.inf
+    for action in range(len(mask)):
+        if mask[action] and values[action] > best:
+            best = values[action]
+    total = 0.0
+    for action in range(len(mask)):
+        if mask[action]:
+            values[action] = np.exp((values[action] - best) / settings[0]["temperature"])
+            total += values[action]
+    for action in range(len(mask)):
+        if mask[action]:
+            values[action] /= total
+
+
+@kernel
+def _select(nodes: Any, current: int, player: Any, mask: Any, settings: Any, stream: Any) -> int:
+    """Return the child to follow among those whose actions are legal; ties are decided by lot."""
+    parent = nodes[current]
+    exploration = settings[0]["exploration"]
+    puct = settings[0]["puct"]
+    # an action nobody has tried is taken to be worth what the node is: trying all first would cost whole searches
+    expected = 0.5
+    if parent["visits"] > 0:
+        expected = parent["total"][player] / parent["visits"]
+    visits_root = np.sqrt(parent["visits"] + 1.0)
+    best = 0
+    best_value = -np.inf
+    equal = 0
+    child = parent["first"]
+    while child != 0:
+        node = nodes[child]
+        if mask[node["action"]]:
+            node["available"] += 1
+            visits = node["visits"]
+            value = expected
+            if visits > 0:
+                value = node["total"][player] / visits
+            if puct:
+                value += exploration * node["prior"] * visits_root / (1.0 + visits)
+            elif visits > 0:
+                value += exploration * np.sqrt(np.log(node["available"] + 1.0) / visits)
+            else:
+                value = np.inf
+            if value > best_value:
+                best = child
+                best_value = value
+                equal = 1
+            elif value == best_value:
+                equal += 1
+                if draw(stream, equal) == 0:
+                    best = child
+        child = node["next"]
+    return best
+
+
+@kernel
+def _seen(state: Any, observation: Any, form: int) -> Any:
+    """Return a hash (FNV-1a over the bits) of what the player to move sees."""
+    rules.observe(state, np.int64(state["to_move"]), form, observation)
+    bits = observation.view(np.uint32)
+    key = np.uint64(0xCBF29CE484222325)
+    for index in range(len(bits)):
+        if bits[index] != 0:
+            key = (key ^ np.uint64(index)) * np.uint64(0x100000001B3)
+            key = (key ^ np.uint64(bits[index])) * np.uint64(0x100000001B3)
+    return (key ^ np.uint64(state["to_move"])) * np.uint64(0x100000001B3)
+
+
+@kernel
+def _outcome(nodes: Any, child: int, key: Any) -> int:
+    outcome = nodes[child]["first"]
+    while outcome != 0 and nodes[outcome]["key"] != key:
+        outcome = nodes[outcome]["next"]
+    return outcome
+
+
+@kernel
+def _play_on(state: Any, settings: Any, stream: Any, values: Any, scratch: Any) -> None:
+    """Play on from a leaf, some plies or to the end: a share of the decisions greedily, the others at random."""
+    share = np.uint64(settings[0]["greedy_share"] * np.float32(4294967296.0))
+    plies = 0
+    while state["over"] == RUNNING and plies < settings[0]["playout_plies"]:
+        if share > 0 and next_word(stream) < share:
+            action = _greedy_action(state, stream, values, scratch)
+        else:
+            action = rules.nth_legal(state, draw(stream, rules.count_legal(state)))
+        rules.apply(state, action)
+        state["ply"] += 1
+        plies += 1
+
+
+@kernel
+def _greedy_action(state: Any, stream: Any, values: Any, scratch: Any) -> int:
+    values[:] = -np.inf
+    greedy.action_values(state, values, scratch)
+    best = 0
+    equal = 0
+    best_value = -np.inf
+    for action in range(len(values)):
+        value = values[action]
+        if value > best_value:
+            best = action
+            best_value = value
+            equal = 1
+        elif value == best_value and value > -np.inf:
+            equal += 1
+            if draw(stream, equal) == 0:
+                best = action
+    return best
+
+
+@kernel
+def _write_returns(state: Any, settings: Any, scores: Any, places: Any, returns: Any) -> None:
+    """Write each player's return, from 0 to 1: the share of the win, mixed with the margin, as the game stands."""
+    players = np.int64(state["option_num_players"])
+    rules.result(state, scores, places)
+    winners = 0
+    for player in range(players):
+        if places[player] == 0:
+            winners += 1
+    weight = settings[0]["win_weight"]
+    if state["over"] == RUNNING:
+        # who leads in the middle of a game says less than by how much
+        weight = np.float32(0.0)
+    for player in range(players):
+        best_other = np.int64(-(2**40))
+        for other in range(players):
+            if other != player and scores[other] > best_other:
+                best_other = scores[other]
+        margin = (scores[player] - best_other) / settings[0]["margin_scale"]
+        share = 1.0 / winners if places[player] == 0 else 0.0
+        returns[player] = weight * share + (1.0 - weight) * (0.5 + 0.5 * np.tanh(margin))

@@ -1,0 +1,740 @@
+"""Bots of the user's own: the page's examples play, nobody peeks, and every failure costs its own decision alone."""
+
+import copy
+import gc
+import json
+import os
+import pickle
+import re
+import shlex
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import gymnasium
+import numpy as np
+import pytest
+
+from meeplezoo.agents import Decisions, agent_names, make_agent
+from meeplezoo.agents.matches import play_matches
+from meeplezoo.agents.outside import bot_process, session
+from meeplezoo.agents.outside.bot_file import NoBot, load, wanted_parameters
+from meeplezoo.agents.outside.bot_process import BotProcess
+from meeplezoo.agents.protocol import AgentFailure
+from meeplezoo.cli.main import main
+from meeplezoo.envs import GameBatch, make_game
+from meeplezoo.envs.engine.random_stream import game_seeds
+
+PAGE = Path(__file__).parents[1] / "docs/your_bot.md"
+AZUL = make_game("azul")
+QWIRKLE = make_game("qwirkle", board_size=26)
+MANHATTAN = make_game("manhattan")
+PYTHON = shlex.quote(sys.executable)
+
+
+@pytest.fixture
+def page(tmp_path, monkeypatch):
+    """Write the page's examples into a folder and work in it."""
+    examples = re.findall(r"```python\n# (\S+)\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)
+    for name, text in examples:
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    assert [name for name, _ in examples] == ["my_bot.py", "moves_bot.py", "batch_bot.py", "bot.py"]
+    return tmp_path
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """Work in an empty folder."""
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def program(path, decide, ready='{"type": "ready"}'):
+    """Write a program that begins as it should, runs `decide` (lines of Python) for decisions; return the agent text.
+
+    `decide` knows `message`, `say` and `number`, which counts the decisions over all runs of the program.
+    """
+    lines = "\n".join(f"        {line}" for line in decide.splitlines())
+    path.write_text(f"""
+import json, os, pathlib, sys, time
+count = pathlib.Path({str(path)!r}).with_suffix(".count")
+pathlib.Path({str(path)!r}).with_suffix(".pid").write_text(str(os.getpid()))
+def say(**answer):
+    print(json.dumps(answer), flush=True)
+def first():
+    say(id=message["id"], move=message["legal"][0])
+for line in sys.stdin:
+    message = json.loads(line)
+    if message["type"] == "hello":
+        print({ready!r}, flush=True)
+    elif message["type"] == "decision":
+        number = int(count.read_text()) if count.exists() else 0
+        count.write_text(str(number + 1))
+{lines}
+    else:
+        break
+""")
+    return f"program:{PYTHON} {shlex.quote(str(path))}"
+
+
+def begun(game, number, plies=0, seed=1):
+    """Return a batch after some random plies."""
+    batch = GameBatch(game, number)
+    batch.reset(seed)
+    for _ in range(plies):
+        batch.step(batch.random_actions())
+    return batch
+
+
+def decisions(game, number, plies=0, seconds=None):
+    return Decisions(game, begun(game, number, plies).states, seconds_per_move=seconds)
+
+
+def failures(agent, asked):
+    """Return the actions and reasons of a call in which decisions fail."""
+    with pytest.raises(AgentFailure) as caught:
+        agent.act(asked)
+    failure = caught.value
+    failed = np.flatnonzero(failure.actions < 0).tolist()
+    assert sorted(failure.reasons) == failed
+    for index in set(range(len(asked))) - set(failed):
+        assert asked.mask[index, failure.actions[index]]
+    return failure.actions, failure.reasons
+
+
+def is_running(pid):
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    return True
+
+
+def process_of(agent):
+    return agent._session._process
+
+
+# the page
+
+
+@pytest.mark.parametrize(
+    ("text", "games"),
+    [
+        ("my_bot.py:choose", [AZUL]),
+        ("moves_bot.py:choose", [AZUL, QWIRKLE]),
+        ("batch_bot.py:MyBot", [AZUL]),
+        (f"program:{PYTHON} bot.py", [AZUL, QWIRKLE, MANHATTAN]),
+    ],
+)
+def test_examples_of_the_page_play(page, text, games):
+    for game in games:
+        agent = make_agent(text, game, 5)
+        assert agent.name == text
+        agents = [agent, make_agent("random", game, 6)]
+        seatings = np.array([[0, 1, 1, 1], [1, 0, 1, 1]])[:, : game.num_players]
+        seen = []
+        batch = play_matches(game, agents, game_seeds(1, 2), seatings, lambda *ply: seen.append(ply))
+        assert (batch.states["over"] != 0).all()
+        assert len(seen) > 10
+
+
+def test_the_page_tells_the_protocol_that_is_spoken(page, monkeypatch):
+    sent, received = [], []
+    plain = BotProcess.exchange
+
+    def exchange(self, line, seconds):
+        sent.append(json.loads(line))
+        answer = plain(self, line, seconds)
+        received.append(json.loads(answer))
+        return answer
+
+    monkeypatch.setattr(BotProcess, "exchange", exchange)
+    make_agent(f"program:{PYTHON} bot.py", AZUL, 5).act(decisions(AZUL, 1))
+    rows = re.findall(r"^\| `(\{\"type\": \"(?:hello|decision).*?)` \| `(.*?)`", PAGE.read_text(), re.MULTILINE)
+    assert [tuple(re.findall(r'"(\w+)": ', told)) for told, _ in rows] == [tuple(message) for message in sent]
+    assert [tuple(re.findall(r'"(\w+)": ', said)) for _, said in rows] == [tuple(message) for message in received]
+    assert sent[0]["protocol"] == "meeplezoo-bot/1"
+    assert (sent[0]["game"], sent[0]["options"]) == ("azul", AZUL.options)
+    state = begun(AZUL, 1).states[0]
+    assert sent[1]["legal"] == AZUL.legal_moves(state)
+    assert sent[1]["position"] == AZUL.position(state)
+    assert sent[1]["player"] == state["to_move"]
+
+
+def test_bots_are_named_on_the_command_line_and_in_environments(page, capfd):
+    bot = f"program:{PYTHON} bot.py"
+    assert main(["evaluate", "azul", bot, "random", "--games", "2"]) == 0
+    assert bot in capfd.readouterr().out
+    env = gymnasium.make("meeplezoo.envs:meeplezoo/Azul-v0", opponents=bot, seat=1)
+    _, info = env.reset(seed=7)
+    assert info["action_mask"].any()
+    env.close()
+    assert main(["games"]) == 0
+    out = capfd.readouterr().out
+    assert "program:COMMAND, a program of your own" in out
+    assert "FILE.py:NAME, a function or class of your own" in out
+    assert list(agent_names())[:3] == ["random", "greedy", "ppo"]
+
+
+# what is no bot
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("bots/mine.py:choose", "there is no file 'bots/mine.py'"),
+        ("bots/mine.py", r"lacks the name of a function or class in the file; write FILE\.py:NAME"),
+        ("bots/mine.py:", "lacks the name of a function or class"),
+        ("mine.python:choose", "there is no agent 'mine.python'; the agents are random, greedy, ppo"),
+        ("program:", "there is no command; write program:COMMAND"),
+        ("program:'bot", "the command cannot be read"),
+        ("program:./no_such_bot", "'./no_such_bot' cannot be started: No such file or directory"),
+        (f"program:{PYTHON} -c 'exit(4)'", "the program ended with exit code 4"),
+        (f"program:{PYTHON} -c 'print(1, flush=True); input()'", "answered 1, which is no JSON object"),
+        (f"program:{PYTHON} -c 'print(\"hi\", flush=True); input()'", "answered no JSON: hi"),
+        (f"program:{PYTHON} -c 'print(\"{{}}\", flush=True); input()'", r"answered \{\} to the hello"),
+    ],
+)
+def test_what_is_no_bot_is_refused_at_once(folder, text, message):
+    with pytest.raises(ValueError, match=message):
+        make_agent(text, AZUL, 0)
+
+
+def test_a_program_may_refuse_and_has_to_be_ready_in_time(folder, monkeypatch):
+    refused = program(folder / "refuses.py", "", ready='{"type": "refused", "reason": "plays nothing but chess"}')
+    with pytest.raises(ValueError, match="plays nothing but chess"):
+        make_agent(refused, AZUL, 0)
+    monkeypatch.setattr(session, "SECONDS_TO_START", 0.2)
+    with pytest.raises(ValueError, match=r"did not say ready within 0\.2 s"):
+        make_agent("program:sleep 60", AZUL, 0)
+
+
+def test_files_without_a_bot_are_refused_with_the_reason(folder):
+    (folder / "deep").mkdir()
+    file = folder / "deep/random.py"
+    file.write_text("import neighbour\n1 / neighbour.ZERO\n")
+    (folder / "deep/neighbour.py").write_text("ZERO = 0\n")
+    with pytest.raises(
+        ValueError, match=r"cannot be imported: ZeroDivisionError: division by zero \(random.py, line 2"
+    ):
+        make_agent("deep/random.py:choose", AZUL, 0)
+    file.write_text(
+        "class Bot:\n    def __init__(self, game, seed):\n        raise OSError('no weights')\n    act = 1 .real"
+    )
+    with pytest.raises(ValueError, match=r"Bot\(game, seed\) without act is no bot: a function takes .* a class takes"):
+        make_agent("deep/random.py:Bot", AZUL, 0)
+    file.write_text(file.read_text().replace("act = 1 .real", "def act(self, decisions): pass"))
+    with pytest.raises(ValueError, match=r"Bot cannot be made: OSError: no weights \(random\.py, line 3\)"):
+        make_agent("deep/random.py:Bot", AZUL, 0)
+
+
+def test_files_are_read_like_scripts(folder, monkeypatch):
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    file = folder / "some.py"
+    file.write_text("def choose(observation, mask): pass\ntable = [1]\n")
+    assert wanted_parameters(load(file, "choose"), "choose") == {"observation", "mask"}
+    with pytest.raises(NoBot, match=r"some\.py has no 'chose'; it has choose$"):
+        load(file, "chose")
+    with pytest.raises(NoBot, match=r"table is no function or class, but \[1\]"):
+        wanted_parameters(load(file, "table"), "table")
+    for text, reason in [("def (", "SyntaxError: invalid syntax"), ("import sys; sys.exit('no')", "SystemExit: no")]:
+        file.write_text(text)
+        with pytest.raises(NoBot, match=rf"some\.py cannot be imported: {reason}"):
+            load(file, "choose")
+
+
+def a_class(init):
+    names = {}
+    exec(f"class Bot:\n    {init}\n    def act(self, decisions): pass", names)
+    return names["Bot"]
+
+
+@pytest.mark.parametrize(
+    ("thing", "wanted"),
+    [
+        (lambda observation, mask: 0, {"observation", "mask"}),
+        (lambda mask, observation, random=None: 0, {"observation", "mask", "random"}),
+        (lambda position: 0, {"position"}),
+        (lambda position, depth=3, **more: 0, {"position"}),
+        (lambda legal, position, *, random: 0, {"position", "legal", "random"}),
+        (a_class("pass"), set()),
+        (a_class("def __init__(self, seed, depth=2): pass"), {"seed"}),
+        (a_class("def __init__(self, game, seed): pass"), {"game", "seed"}),
+    ],
+)
+def test_parameters_tell_the_kind(thing, wanted):
+    assert wanted_parameters(thing, "bot") == wanted
+
+
+@pytest.mark.parametrize(
+    "thing",
+    [
+        lambda: 0,
+        lambda observation: 0,
+        lambda mask, random: 0,
+        lambda legal: 0,
+        lambda observation, mask, position: 0,
+        lambda position, depth: 0,
+        lambda position, /: 0,
+        lambda *arguments: 0,
+        a_class("def __init__(self, weights): pass"),
+        int,
+    ],
+)
+def test_other_parameters_are_refused(thing):
+    with pytest.raises(
+        NoBot, match=r"is no bot: a function takes \(observation, mask\), \(position\) or \(position, legal"
+    ):
+        wanted_parameters(thing, "bot")
+
+
+# failures
+
+FUNCTION = """
+import os, pathlib, sys, time
+count = pathlib.Path(__file__).with_suffix(".count")
+
+def choose(observation, mask):
+    number = int(count.read_text()) if count.exists() else 0
+    count.write_text(str(number + 1))
+    print('{"id": 1, "action": 0}')
+    sys.stdin.read()
+    if number == 1:
+        return 1 / 0
+    if number == 2:
+        return 10**20
+    if number == 3:
+        return 0.5
+    if number == 4:
+        sys.exit("out of order")
+    if number == 6:
+        while True:
+            pass
+    if number == 8:
+        return int(mask.argmin())
+    if number == 9:
+        os.kill(os.getpid(), 11)
+    return mask.argmax()
+"""
+
+
+def test_failures_of_a_function_cost_their_own_decisions(folder, capfd):
+    (folder / "odd.py").write_text(FUNCTION)
+    agent = make_agent("odd.py:choose", AZUL, 0)
+    asked = decisions(AZUL, 11, 4, seconds=0.3)
+    began = time.monotonic()
+    actions, reasons = failures(agent, asked)
+    assert time.monotonic() - began < 20
+    assert reasons == {
+        1: "crashed: ZeroDivisionError: division by zero (odd.py, line 11)",
+        2: "answered 100000000000000000000, which is not a legal move",
+        3: "answered 0.5, which is not a legal move",
+        4: "the program ended with exit code 1: out of order",
+        6: "took longer than 0.3 s for a move",
+        8: f"answered {asked.mask[8].argmin()}, which is not a legal move",
+        9: "the program was ended by signal 11 (Segmentation fault)",
+    }
+    good = [0, 5, 7, 10]
+    np.testing.assert_array_equal(actions[good], asked.mask[good].argmax(axis=1))
+    # what it printed went to stderr, with the traceback of the first crash
+    out, err = capfd.readouterr()
+    assert out == ""
+    assert err.count('{"id": 1, "action": 0}') == 11
+    assert err.count("Traceback") == 1
+
+
+def test_failures_of_a_class(folder):
+    (folder / "odd.py").write_text("""
+import time
+import numpy as np
+
+class Bot:
+    def __init__(self):
+        self.calls = 0
+
+    def act(self, decisions):
+        self.calls += 1
+        actions = decisions.mask.argmax(axis=1)
+        assert decisions.seconds_per_move == 0.2
+        if self.calls == 1:
+            actions[1], actions[2] = -1, 10**6
+        elif self.calls == 2:
+            return actions[:2]
+        elif self.calls == 3:
+            return actions / 2
+        elif self.calls == 4:
+            raise KeyError("weights")
+        elif self.calls == 5:
+            time.sleep(0.4)
+        elif self.calls == 6:
+            time.sleep(60)
+        return actions
+""")
+    agent = make_agent("odd.py:Bot", AZUL, 0)
+    asked = decisions(AZUL, 3, seconds=0.2)
+    _, reasons = failures(agent, asked)
+    assert reasons == {
+        1: "answered -1, which is not a legal move",
+        2: "answered 1000000, which is not a legal move",
+    }
+    first = process_of(agent)
+    for reason in (
+        "answered int64 of shape (2,), not 3 integer actions",
+        "answered float64 of shape (3,), not 3 integer actions",
+        "crashed: KeyError: 'weights' (odd.py, line 21)",
+    ):
+        _, reasons = failures(agent, asked)
+        assert reasons == dict.fromkeys(range(3), reason)
+    # three decisions have three times the limit
+    np.testing.assert_array_equal(agent.act(asked), asked.mask.argmax(axis=1))
+    assert process_of(agent) is first
+    began = time.monotonic()
+    _, reasons = failures(agent, asked)
+    assert 0.6 <= time.monotonic() - began < 3
+    assert reasons == dict.fromkeys(range(3), "took longer than 0.6 s for 3 moves")
+    assert len(agent.act(Decisions(AZUL, asked._states[:0]))) == 0
+
+
+def test_failures_of_a_program_cost_their_own_decisions(folder, capfd):
+    text = program(
+        folder / "odd.py",
+        """
+if number == 1: say(id=message["id"], move={"source": 77})
+elif number == 2: print("thinking ...", flush=True); first()
+elif number == 3: print("fault", file=sys.stderr); sys.exit(3)
+elif number == 4: time.sleep(60)
+elif number == 5: say(id=message["id"] + 1, move=message["legal"][0])
+elif number == 6: say(id=message["id"])
+elif number == 7: print('{"id": %d' % message["id"]); time.sleep(60)  # not flushed
+elif number == 8: say(id=message["id"], move="x" * 500)
+elif number == 9: os.close(1); time.sleep(60)
+elif number == 10: print("[" * 100000, flush=True)
+elif number == 11: sys.stdout.buffer.write(bytes([255, 10])); sys.stdout.flush()
+elif number == 12: say(id=message["id"], move=None)
+elif number == 13: print(json.dumps([message["id"]]), flush=True)
+else: first()""",
+    )
+    agent = make_agent(text, AZUL, 0)
+    asked = decisions(AZUL, 15, 4, seconds=0.5)
+    _, reasons = failures(agent, asked)
+    wrong_id = json.loads(
+        re.search(r"\{.*\}?", reasons.pop(5))[0].partition(" to the decision")[0].replace("...", '"}}')
+    )
+    assert wrong_id["id"] == 2
+    assert reasons == {
+        1: 'answered {"source": 77}, which is not a legal move',
+        2: "answered no JSON: thinking ...",
+        3: "the program ended with exit code 3: fault",
+        4: "took longer than 0.5 s for a move",
+        6: "answered without the key 'move'",
+        7: "took longer than 0.5 s for a move",
+        8: f'answered "{"x" * 76}..., which is not a legal move',
+        9: "the program closed its input or output",
+        10: f"answered no JSON: {'[' * 77}...",
+        11: "answered no JSON: \ufffd",
+        12: "answered null, which is not a legal move",
+        13: "answered [1], which is no JSON object",
+    }
+    assert capfd.readouterr().err == "fault\n"
+
+
+def test_a_program_that_cannot_be_started_again_fails_with_that_reason(folder):
+    text = program(folder / "once.py", "if number == 1: os.remove(sys.argv[0]); sys.exit(1)\nfirst()")
+    agent = make_agent(text, AZUL, 0)
+    _, reasons = failures(agent, decisions(AZUL, 4))
+    assert sorted(reasons) == [1, 2, 3]
+    assert reasons[1] == "the program ended with exit code 1"
+    assert re.match("could not be started again: the program ended with exit code 2: .*can't open file", reasons[3])
+
+
+def test_more_than_a_pipe_holds_goes_both_ways_in_time(folder):
+    noise = "sys.stderr.write('x' * 300000); sys.stderr.flush()\nsay(id=message['id'], move=message['legal'][0], why='y' * 300000)"
+    agent = make_agent(program(folder / "loud.py", noise), QWIRKLE, 0)
+    assert len(agent.act(decisions(QWIRKLE, 3, seconds=5))) == 3
+    # a program that reads nothing: a message larger than the pipe cannot be written
+    deaf = BotProcess(["sleep", "60"], b"", {})
+    began = time.monotonic()
+    with pytest.raises(TimeoutError):
+        deaf.exchange(b"x" * 10**6, 0.2)
+    assert time.monotonic() - began < 2
+    deaf.kill()
+    chatty = BotProcess([sys.executable, "-c", "while True: print('x' * 99, end='')"], b"", {})
+    with pytest.raises(EOFError, match="a line without an end"):
+        chatty.exchange(b"", 20)
+    chatty.kill()
+
+
+# processes
+
+
+def test_no_process_is_left_behind(folder, monkeypatch):
+    monkeypatch.setattr(bot_process, "SECONDS_TO_LEAVE", 0.3)
+    child = "import subprocess; pathlib.Path('child').write_text(str(subprocess.Popen(['sleep', '60']).pid))\nfirst()"
+    for name, decide in (("polite", "first()"), ("parent", child), ("deaf", "first(); time.sleep(60)")):
+        agent = make_agent(program(folder / f"{name}.py", decide), AZUL, 0)
+        agent.act(decisions(AZUL, 1))
+        pid = int((folder / f"{name}.pid").read_text())
+        assert is_running(pid)
+        began = time.monotonic()
+        del agent
+        gc.collect()
+        assert not is_running(pid)
+        assert time.monotonic() - began < 2
+    sleeper = int((folder / "child").read_text())
+    for _ in range(100):
+        if not is_running(sleeper):
+            break
+        time.sleep(0.01)
+    assert not is_running(sleeper) or Path(f"/proc/{sleeper}/stat").read_text().split()[2] == "Z"
+
+
+@pytest.mark.parametrize("end", ["", "raise SystemExit(3)", "1 / 0"])
+def test_bots_end_with_python(folder, end):
+    text = program(folder / "bot.py", "first()")
+    script = f"""
+from meeplezoo.agents import make_agent
+from meeplezoo.envs import make_game
+agent = make_agent({text!r}, make_game("azul"), 0)
+{end}
+"""
+    subprocess.run([sys.executable, "-c", script], timeout=60, check=False, stderr=subprocess.DEVNULL)
+    assert not is_running(int((folder / "bot.pid").read_text()))
+
+
+def test_a_python_bot_that_runs_for_ever_ends_when_python_is_killed(folder):
+    (folder / "loop.py").write_text(
+        "import os, pathlib\ndef choose(position):\n"
+        "    pathlib.Path('loop.new').write_text(str(os.getpid())); os.rename('loop.new', 'loop.pid')\n"
+        "    while True: pass\n"
+    )
+    script = """
+from meeplezoo.agents import Decisions, make_agent
+from meeplezoo.envs import GameBatch, make_game
+batch = GameBatch(make_game("azul"), 1)
+batch.reset(0)
+make_agent("loop.py:choose", batch.game, 0).act(Decisions(batch.game, batch.states))
+"""
+    player = subprocess.Popen([sys.executable, "-c", script])
+    pid = wait_for(lambda: int(Path("loop.pid").read_text()) if Path("loop.pid").exists() else None)
+    assert is_running(pid)
+    player.kill()
+    player.wait()
+    assert wait_for(lambda: not is_running(pid) or Path(f"/proc/{pid}/stat").read_text().split()[2] == "Z")
+
+
+def wait_for(found):
+    for _ in range(2000):
+        value = found()
+        if value:
+            return value
+        time.sleep(0.01)
+    raise AssertionError("waited in vain")
+
+
+def test_an_interrupted_question_is_not_answered_later(folder):
+    agent = make_agent(program(folder / "slow.py", "if number == 0: time.sleep(60)\nfirst()"), AZUL, 0)
+    asked = decisions(AZUL, 1)
+
+    def interrupt(number, frame):
+        raise KeyboardInterrupt
+
+    previous = signal.signal(signal.SIGALRM, interrupt)
+    try:
+        signal.setitimer(signal.ITIMER_REAL, 0.2)
+        with pytest.raises(KeyboardInterrupt):
+            agent.act(asked)
+    finally:
+        signal.signal(signal.SIGALRM, previous)
+    assert process_of(agent) is None
+    np.testing.assert_array_equal(agent.act(asked), asked.mask.argmax(axis=1))
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_a_fork_starts_a_process_of_its_own(folder):
+    text = program(folder / "bot.py", "say(id=message['id'], move=message['legal'][0 if number < 2 else 1])")
+    agent = make_agent(text, AZUL, 0)
+    asked = decisions(AZUL, 1)
+    pid = (folder / "bot.pid").read_text()
+    agent.act(asked)
+    child = os.fork()
+    if child == 0:
+        same = agent.act(asked)[0] == asked.mask[0].argmax() and (folder / "bot.pid").read_text() != pid
+        del agent
+        gc.collect()
+        os._exit(0 if same else 1)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    assert is_running(int(pid))
+    assert agent.act(asked)[0] > asked.mask[0].argmax()
+
+
+# seeds and copies
+
+RANDOM_BOTS = """
+import random as plain
+import numpy as np
+
+def choose(observation, mask, random):
+    return random.choice(np.flatnonzero(mask))
+
+def own(position, legal):
+    return plain.choice(legal)
+
+class Bot:
+    def __init__(self, seed):
+        self.random = np.random.default_rng(seed)
+    def act(self, decisions):
+        return (decisions.mask * self.random.random(decisions.mask.shape)).argmax(axis=1)
+"""
+
+
+@pytest.mark.parametrize("name", ["choose", "own", "Bot", "program"])
+def test_seeds_restarts_and_copies(page, name):
+    (page / "seeded.py").write_text(RANDOM_BOTS)
+    text = f"program:{PYTHON} bot.py" if name == "program" else f"seeded.py:{name}"
+    agent = make_agent(text, AZUL, 4)
+    twin = pickle.loads(pickle.dumps(agent))
+    other = copy.deepcopy(agent)
+    asked = decisions(AZUL, 12)
+    first, second = agent.act(asked), agent.act(asked)
+    assert (first != second).any()
+    process = process_of(agent)
+    agent.restart(5)
+    assert (agent.act(asked) != first).any()
+    agent.restart(4)
+    np.testing.assert_array_equal(agent.act(asked), first)
+    np.testing.assert_array_equal(agent.act(asked), second)
+    assert process_of(agent) is process
+    for same in (twin, other):
+        assert (same.name, process_of(same)) == (text, None)
+    np.testing.assert_array_equal(twin.act(asked), first)
+    # a process that is gone is started when it is needed
+    process.kill()
+    agent._session._process = None
+    agent.restart(4)
+    assert process_of(agent) is None
+    np.testing.assert_array_equal(agent.act(asked), first)
+
+
+def test_a_restart_that_fails_shows_in_the_next_decision_alone(folder):
+    text = program(folder / "bot.py", "first()")
+    agent = make_agent(text, AZUL, 0)
+    os.kill(int((folder / "bot.pid").read_text()), signal.SIGKILL)
+    agent.restart(1)
+    assert process_of(agent) is None
+    assert len(agent.act(decisions(AZUL, 2))) == 2
+    os.kill(int((folder / "bot.pid").read_text()), signal.SIGKILL)
+    (folder / "bot.py").write_text("exit('no more')")
+    agent.restart(2)
+    _, reasons = failures(agent, decisions(AZUL, 2))
+    assert set(reasons.values()) == {"could not be started again: the program ended with exit code 1: no more"}
+
+
+# nobody peeks
+
+SHOWN = """
+import json
+def choose(position, legal):
+    with open("shown", "a") as file:
+        file.write(json.dumps(position) + "\\n")
+    return legal[0]
+"""
+
+
+@pytest.fixture
+def wire(monkeypatch):
+    """Keep every line that is sent to a bot."""
+    lines = []
+    plain = BotProcess.exchange
+
+    def exchange(self, line, seconds):
+        lines.append(line)
+        return plain(self, line, seconds)
+
+    monkeypatch.setattr(BotProcess, "exchange", exchange)
+    return lines
+
+
+@pytest.mark.parametrize("game", [AZUL, QWIRKLE, MANHATTAN], ids=lambda game: game.name)
+@pytest.mark.parametrize("kind", ["class", "function", "program"])
+def test_what_is_hidden_changes_no_byte_of_what_is_sent(page, wire, game, kind):
+    (page / "shown.py").write_text(SHOWN)
+    text = {"class": "batch_bot.py:MyBot", "function": "shown.py:choose", "program": f"program:{PYTHON} bot.py"}[kind]
+    truth = begun(game, 8, 45).states
+    alike = Decisions(game, truth).redealt(np.arange(4, dtype=np.uint32) + 9)
+    alike["seed"] += 1
+    changed = {name for name in truth.dtype.names if (truth[name] != alike[name]).any()}
+    assert {"seed", "random"} < changed | {"hands"}
+    assert ("hands" in changed) == (game is not AZUL)
+    agent = make_agent(text, game, 3)
+    agent.act(Decisions(game, truth))
+    sent = list(wire)
+    assert len(sent) == (2 if kind == "class" else 9)
+    wire.clear()
+    agent.restart(3)
+    agent.act(Decisions(game, alike))
+    assert wire == sent
+    # another seed of the agent deals other hands, and none of its messages tells a seed of the game
+    wire.clear()
+    agent.restart(4)
+    agent.act(Decisions(game, truth))
+    assert wire[1:] != sent[1:] or (game, kind) == (AZUL, "program") or (game, kind) == (AZUL, "function")
+    assert json.loads(wire[0])["seed"] not in {3, 4, *truth["seed"].tolist()}
+
+
+@pytest.mark.parametrize("game", [QWIRKLE, MANHATTAN], ids=lambda game: game.name)
+def test_a_bot_is_never_shown_the_hands_of_others(page, game):
+    (page / "shown.py").write_text(SHOWN)
+    agent = make_agent("shown.py:choose", game, 1)
+    truths = []
+
+    def watch(games, states, actions):
+        truths.extend(state.copy() for state in states[states["to_move"] == 0])
+
+    agents = [agent, make_agent("greedy", game, 2)]
+    seatings = np.tile([0, 1, 1, 1], (2, 1))[:, : game.num_players]
+    play_matches(game, agents, game_seeds(1, 2), seatings, watch)
+    positions = [json.loads(line) for line in (page / "shown").read_text().splitlines()]
+    assert len(positions) == len(truths) > 40
+    compared = 0
+    for shown, state in zip(positions, truths, strict=True):
+        truth = game.position(state)
+        assert shown["hands"][0] == truth["hands"][0]
+        assert list(map(len, shown["hands"])) == list(map(len, truth["hands"]))
+        hidden = ("hands", "bag", "deck")
+        assert {key: shown[key] for key in shown if key not in hidden} == {
+            key: truth[key] for key in truth if key not in hidden
+        }
+        # while much is hidden, the same six tiles or three times the same four cards do not come by chance
+        if game is MANHATTAN or sum(truth["bag"].values()) >= 30:
+            compared += 1
+            assert shown["hands"][1:] != truth["hands"][1:]
+    assert compared > 40
+
+
+def test_a_class_gets_nothing_but_redealt_states(page):
+    (page / "keeps.py").write_text("""
+import numpy as np
+class Bot:
+    def act(self, decisions):
+        np.save("states.npy", decisions._states.view(np.uint8))
+        np.savez("parts.npz", mask=decisions.mask, observation=decisions.observation, seats=decisions.seats)
+        return decisions.mask.argmax(axis=1)
+""")
+    truth = begun(MANHATTAN, 8, 45).states
+    make_agent("keeps.py:Bot", MANHATTAN, 1).act(Decisions(MANHATTAN, truth))
+    states = np.load("states.npy").view(truth.dtype)
+    asked = Decisions(MANHATTAN, truth)
+    assert (states["seed"] == 0).all()
+    assert (states["random"] != truth["random"]).all(axis=1).all()
+    for index in range(8):
+        others = np.arange(4) != asked.seats[index]
+        assert (states["hands"][index] != truth["hands"][index])[others].any()
+        np.testing.assert_array_equal(
+            states["hands"][index, asked.seats[index]], truth["hands"][index, asked.seats[index]]
+        )
+    with np.load("parts.npz") as parts:
+        for name in ("mask", "observation", "seats"):
+            np.testing.assert_array_equal(parts[name], getattr(asked, name))
