@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ..envs.game import Game, as_batch
+from ..envs.game import Game, Move, as_batch
 from ..envs.search import NODE_DTYPE, SETTINGS_DTYPE, search_kernels
 from .decisions import Decisions
 from .streams import agent_stream
@@ -16,6 +16,8 @@ SELECTIONS = ("uct", "puct")
 CHANCES = ("open", "closed")
 _AT_ONCE = 32
 """Simulations between two looks at the clock."""
+_LONGEST_LINE, _FEWEST_VISITS = 6, 3
+"""Of the line that a search expects: moves, and visits of each."""
 
 
 @dataclass(frozen=True)
@@ -26,7 +28,7 @@ class SearchSettings:
     |---|---|
     | `sims` | simulations for a decision; with `seconds` at most so many |
     | `seconds` | time for a decision instead; 0 for none. Such an agent does not play the same game twice |
-    | `select` | "puct" (Silver et al. 2017), the softmax of the game's heuristic as prior, or "uct" (Kocsis et al. 2006) |
+    | `select` | "puct" (Silver et al. 2017), its prior the softmax of the game's heuristic, or "uct" (Kocsis 2006) |
     | `c` | weight of exploration |
     | `temperature` | points of the heuristic that make a prior e times larger |
     | `leaf` | playouts of "random" actions, or of "greedy" ones by the game's heuristic |
@@ -50,6 +52,24 @@ class SearchSettings:
     nodes: int = 200_000
 
 
+@dataclass(frozen=True)
+class ViewedMove:
+    """A move as the search sees it: how often it was tried, and the mean return (0 to 1) of the player to move."""
+
+    move: Move
+    visits: int
+    value: float
+
+
+@dataclass(frozen=True)
+class SearchView:
+    """What a search thought: its simulations, the moves it tried most, and the line (player, move) it expects."""
+
+    simulations: int
+    moves: tuple[ViewedMove, ...]
+    line: tuple[tuple[int, Move], ...]
+
+
 class MCTSAgent:
     """Searches every decision anew and plays the most visited action."""
 
@@ -65,6 +85,7 @@ class MCTSAgent:
         self._observation = np.zeros(game.observation_size, np.float32)
         self._room = game.blank.copy()
         self._stream = agent_stream(seed)
+        self._searched: np.void | None = None
 
     def restart(self, seed: int) -> None:
         """Begin anew with another seed."""
@@ -78,18 +99,62 @@ class MCTSAgent:
             legal = np.flatnonzero(decisions.mask[index])
             if len(legal) == 1:
                 actions[index] = legal[0]
+                self._searched = None
                 continue
             visits, values = self.search(decisions.game, states[index])
             # equal visits: the better value; an action of no visits is never better than one of some
             actions[index] = legal[np.lexsort([values[legal], visits[legal]])[-1]]
         return actions
 
+    def view(self, game: Game, most: int = 5) -> SearchView | None:
+        """Return what the last decision's search thought, the most visited moves first; None if it took none."""
+        state = self._searched
+        if state is None:
+            return None
+        seat = int(state["to_move"])
+        nodes = [self._nodes[child] for child in self._children(0)[:most]]
+        moves = tuple(
+            ViewedMove(
+                game.move(int(node["action"]), state), int(node["visits"]), float(node["total"][seat] / node["visits"])
+            )
+            for node in nodes
+            if node["visits"]
+        )
+        return SearchView(int(self._nodes[0]["visits"]), moves, tuple(self._expected_line(game, state)))
+
+    def _children(self, node: int) -> list[int]:
+        """Return the children of a node, the most visited first."""
+        children = []
+        child = int(self._nodes[node]["first"])
+        while child:
+            children.append(child)
+            child = int(self._nodes[child]["next"])
+        return sorted(children, key=lambda child: -int(self._nodes[child]["visits"]))
+
+    def _expected_line(self, game: Game, state: np.void) -> list[tuple[int, Move]]:
+        """Return player and move of the most visited actions, one after the other, in the deal that was searched."""
+        state, node = state.copy(), 0
+        line: list[tuple[int, Move]] = []
+        while len(line) < _LONGEST_LINE and not game.is_over(state):
+            mask = game.mask(state)
+            legal = [child for child in self._children(node) if mask[self._nodes[child]["action"]]]
+            if not legal or self._nodes[legal[0]]["visits"] < _FEWEST_VISITS:
+                break
+            node = legal[0]
+            action = int(self._nodes[node]["action"])
+            line.append((int(state["to_move"]), game.move(action, state)))
+            game.play_action(state, action)
+            outcomes = self._children(node) if self.settings.chance == "closed" else []
+            node = outcomes[0] if outcomes else node
+        return line
+
     def search(self, game: Game, state: np.void) -> tuple[np.ndarray, np.ndarray]:
         """Return visits int64 [num_actions] and mean returns float64 [num_actions] (0 to 1) of the player to move."""
+        self._searched = state.copy()
         seat = int(state["to_move"])
         root = as_batch(state)
         kernel = search_kernels(game.description).search
-        used = left = 0
+        used = 0
         ends = time.perf_counter() + self.settings.seconds
         left = self.settings.sims
         while left > 0:

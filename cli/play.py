@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import shutil
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from .arguments import CommandParser, agents_for, counted, described, game_for, output_file
 from .errors import CommandError
-from .move_entry import numbered, read_move
+from .move_entry import numbered, read_move, short_form
 
 if TYPE_CHECKING:
     import numpy as np
 
     from ..agents import Agent
+    from ..agents.mcts_agent import SearchView
     from ..envs import Game
     from ..envs.drawing import LastMove
     from ..envs.game import Move
@@ -94,6 +96,8 @@ def _play(game: Game, agents: list[Agent | None], seed: int) -> tuple[list[tuple
         seat = player if agent is None else seat
         _show(game, state, last_move, seat)
         action = _ask(game, state) if agent is None else _decide(agent, game, state)
+        if agent is not None:
+            _show_view(agent, game)
         move = game.move(action, state)
         history.append((state.copy(), action))
         game.play_action(state, action)
@@ -118,6 +122,20 @@ def _decide(agent: Agent, game: Game, state: np.void) -> int:
         return int(decide(agent, game, as_batch(state).copy())[0])
     except IllegalMove as error:
         raise CommandError(error) from None
+
+
+def _show_view(agent: Agent, game: Game) -> None:
+    """Print what an agent that searches has thought, if it is one."""
+    look: Callable[[Game], SearchView | None] | None = getattr(agent, "view", None)
+    view = None if look is None else look(game)
+    if view is None:
+        return
+    print(f"{agent.name}: {view.simulations:,} simulations")
+    for seen in view.moves:
+        share = 100 * seen.visits / view.simulations
+        print(f"  {share:5.1f} %  value {seen.value:.3f}  {short_form(seen.move)}")
+    line = ", ".join(f"player {player} {short_form(move)}" for player, move in view.line)
+    print(f"  expected: {line}\n")
 
 
 def _ask(game: Game, state: np.void) -> int:

@@ -17,7 +17,7 @@ def quasi_standard_errors(covariance: np.ndarray) -> np.ndarray:
     """Return the quasi standard errors, float64 [k], of estimates with a covariance, float64 [k, k], all positive.
 
     They minimise the sum over pairs of the squared log ratio of (q_i + q_j) to the variance of the difference, by
-    the method of Levenberg and Marquardt in log q. Two share the variance equally; one alone has 0.
+    Newton's method in log q with damping. Two share the variance equally; one alone has 0.
     """
     number = len(covariance)
     if number == 1:
@@ -37,8 +37,12 @@ def quasi_standard_errors(covariance: np.ndarray) -> np.ndarray:
     logs, damping = start, 1e-3
     for _ in range(_MOST_STEPS):
         shares = np.where(apart, 1 / (1 + np.exp(logs - logs[:, None])), 0.0)
-        gradient = (shares * misses(logs)).sum(axis=1) + _RIDGE * (logs - start)
-        curvature = shares * shares.T + np.diag((shares**2).sum(axis=1) + _RIDGE + damping)
+        missed = misses(logs)
+        gradient = (shares * missed).sum(axis=1) + _RIDGE * (logs - start)
+        # the second derivatives, less those that would make them indefinite
+        mixed = shares * shares.T
+        bent = mixed * np.maximum(missed, 0.0)
+        curvature = mixed - bent + np.diag((shares**2 + bent).sum(axis=1) + _RIDGE + damping)
         step = np.linalg.solve(curvature, -gradient)
         if np.abs(step).max() < _SETTLED:
             break
