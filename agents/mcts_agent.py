@@ -36,6 +36,7 @@ class SearchSettings:
     | `plies` | plies of a playout; then the standing of the game counts. 0 for all |
     | `win` | weight of winning in a return; the rest is the squashed margin |
     | `chance` | "closed": what chance brings makes nodes of its own, exact; "open": it does not, deeper |
+    | `reuse` | 1: with closed chance go on in the last decision's tree if the position is found in it, 0: never |
     | `nodes` | size of the tree at most, 48 bytes each |
     """
 
@@ -49,6 +50,7 @@ class SearchSettings:
     plies: int = 0
     win: float = 0.5
     chance: str = "open"
+    reuse: int = 1
     nodes: int = 200_000
 
 
@@ -86,10 +88,15 @@ class MCTSAgent:
         self._room = game.blank.copy()
         self._stream = agent_stream(seed)
         self._searched: np.void | None = None
+        self._used = 0
+        keeps = settings.chance == "closed" and settings.reuse == 1
+        self._spare: np.ndarray | None = np.zeros(settings.nodes, NODE_DTYPE) if keeps else None
 
     def restart(self, seed: int) -> None:
         """Begin anew with another seed."""
         self._stream = agent_stream(seed)
+        self._searched = None
+        self._used = 0
 
     def act(self, decisions: Decisions) -> np.ndarray:
         """Return one legal action for each decision, int64 [n]."""
@@ -154,7 +161,7 @@ class MCTSAgent:
         seat = int(state["to_move"])
         root = as_batch(state)
         kernel = search_kernels(game.description).search
-        used = 0
+        used = self._kept(game, root)
         ends = time.perf_counter() + self.settings.seconds
         left = self.settings.sims
         while left > 0:
@@ -178,6 +185,7 @@ class MCTSAgent:
             left -= count
             if self.settings.seconds and time.perf_counter() >= ends:
                 break
+        self._used = used
         visits = np.zeros(game.num_actions, np.int64)
         values = np.zeros(game.num_actions)
         child = int(self._nodes[0]["first"])
@@ -187,6 +195,19 @@ class MCTSAgent:
             values[node["action"]] = node["total"][seat] / max(1, node["visits"])
             child = int(node["next"])
         return visits, values
+
+    def _kept(self, game: Game, root: np.ndarray) -> int:
+        """Make what the last tree knows of this position the new tree; return its size, 0 for nothing."""
+        if self._spare is None or self._used == 0:
+            return 0
+        kernels = search_kernels(game.description)
+        found = kernels.seen_before(root, self._nodes, self._used, self._observation, game.form)
+        if found == 0:
+            return 0
+        origins = np.empty(len(self._nodes), np.int32)
+        size: int = kernels.keep_below(self._nodes, found, self._spare, origins)
+        self._nodes, self._spare = self._spare, self._nodes
+        return size
 
 
 def _kernel_settings(game: Game, settings: SearchSettings) -> np.ndarray:
@@ -220,8 +241,18 @@ def read_settings(text: str, argument: str) -> SearchSettings:
     for name, choices in (("leaf", LEAVES), ("select", SELECTIONS), ("chance", CHANCES)):
         if getattr(settings, name) not in choices:
             raise ValueError(f"agent {text!r}: {name} must be one of {', '.join(choices)}")
-    low = {"sims": 1, "seconds": 0, "c": 0, "temperature": 1e-6, "mix": 0, "plies": 0, "win": 0, "nodes": 1000}
-    high = {"mix": 1, "win": 1, "nodes": 2**31 - 1}
+    low = {
+        "sims": 1,
+        "seconds": 0,
+        "c": 0,
+        "temperature": 1e-6,
+        "mix": 0,
+        "plies": 0,
+        "win": 0,
+        "reuse": 0,
+        "nodes": 1000,
+    }
+    high = {"mix": 1, "win": 1, "reuse": 1, "nodes": 2**31 - 1}
     for name, bound in low.items():
         if not bound <= getattr(settings, name) <= high.get(name, 2**31 - 1):
             raise ValueError(f"agent {text!r}: {name} must be from {bound} to {high.get(name, 2**31 - 1)}")

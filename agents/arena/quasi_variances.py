@@ -8,9 +8,10 @@ difference as nearly as possible (Firth and de Menezes 2004, "Quasi-variances", 
 import numpy as np
 
 # holds an error down to which nothing is lost by making it 0, as in a star around one agent, at a positive value
-_RIDGE = 1e-12
+_RIDGE = 1e-10
 _MOST_STEPS = 1000
-_SETTLED = 1e-10
+# a step that promises to lower the loss by less is the last
+_NEGLIGIBLE = 1e-10
 
 
 def quasi_standard_errors(covariance: np.ndarray) -> np.ndarray:
@@ -25,7 +26,7 @@ def quasi_standard_errors(covariance: np.ndarray) -> np.ndarray:
     apart = ~np.eye(number, dtype=bool)
     own = np.diag(covariance)
     log_variances = np.log(np.where(apart, own[:, None] + own - 2 * covariance, 1.0))
-    start = np.log(np.exp(log_variances).mean(axis=1, where=apart) / 2)
+    start = np.where(apart, log_variances, np.inf).min(axis=1) - np.log(2)
 
     def misses(logs: np.ndarray) -> np.ndarray:
         return np.where(apart, np.logaddexp(logs[:, None], logs) - log_variances, 0.0)
@@ -44,8 +45,8 @@ def quasi_standard_errors(covariance: np.ndarray) -> np.ndarray:
         bent = mixed * np.maximum(missed, 0.0)
         curvature = mixed - bent + np.diag((shares**2 + bent).sum(axis=1) + _RIDGE + damping)
         step = np.linalg.solve(curvature, -gradient)
-        if np.abs(step).max() < _SETTLED:
-            break
+        if -gradient @ step < _NEGLIGIBLE:
+            return np.exp((logs + step) / 2)
         if loss(logs + step) < loss(logs):
             logs, damping = logs + step, damping / 10
         else:

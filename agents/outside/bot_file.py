@@ -54,12 +54,13 @@ def wanted_parameters(thing: Any, name: str) -> set[str]:
     try:
         parameters = inspect.signature(thing).parameters.values()
     except (TypeError, ValueError):
-        raise NoBot(f"the parameters of {name} are not known; {_KINDS}") from None
+        raise NoBot(f"{name} is no bot: {_KINDS}") from None
     named = {each.name for each in parameters if each.kind in (each.POSITIONAL_OR_KEYWORD, each.KEYWORD_ONLY)}
     variable = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
     required = {each.name for each in parameters if each.default is each.empty and each.kind not in variable}
+    acts = callable(getattr(thing, "act", None))
     if isinstance(thing, type):
-        if callable(getattr(thing, "act", None)) and required <= named & _CLASS:
+        if acts and required <= named & _CLASS:
             return named & _CLASS
     else:
         for needed, optional in _FUNCTIONS:
@@ -67,7 +68,7 @@ def wanted_parameters(thing: Any, name: str) -> set[str]:
             if needed <= named and required <= named & allowed:
                 return named & allowed
     takes = f"{name}({', '.join(each.name for each in parameters)})"
-    lacks = " without act" if isinstance(thing, type) and not hasattr(thing, "act") else ""
+    lacks = " without act" if isinstance(thing, type) and not acts else ""
     raise NoBot(f"{takes}{lacks} is no bot: {_KINDS}")
 
 

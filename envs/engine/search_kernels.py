@@ -54,6 +54,7 @@ SETTINGS_DTYPE = np.dtype(
         ("exploration", np.float32),
         ("puct", np.bool_),
         ("closed", np.bool_),
+        ("network", np.bool_),
         ("temperature", np.float32),
         ("playout_plies", np.int32),
         ("greedy_share", np.float32),
@@ -61,7 +62,7 @@ SETTINGS_DTYPE = np.dtype(
         ("margin_scale", np.float32),
     ]
 )
-"""How to search; see `agents/mcts_agent.py`."""
+"""How to search; see `agents/mcts_agent.py`. `network`: leaves are valued from outside, the root too."""
 
 
 @kernel
@@ -103,20 +104,160 @@ def search(
     for _ in range(simulations):
         blank[0] = root[0]
         state = blank[0]
-        for word in range(4):
-            state["random"][word] = np.uint32(next_word(stream))
-        rules.redeal(state, seat)
+        _deal_anew(state, seat, stream)
         depth, used = _descend(
             state, nodes, used, path, settings, stream, mask, slots, values, scratch, observation, form
         )
         _play_on(state, settings, stream, values, scratch)
         _write_returns(state, settings, scores, places, returns)
-        for index in range(depth):
-            node = nodes[path[index]]
-            node["visits"] += 1
-            for player in range(MAX_PLAYERS):
-                node["total"][player] += returns[player]
+        _back_up(nodes, path, depth, returns)
     return used
+
+
+@kernel
+def descend_all(
+    roots: Any,
+    leaves: Any,
+    seats: Any,
+    trees: Any,
+    used: Any,
+    paths: Any,
+    depths: Any,
+    settings: Any,
+    streams: Any,
+    mask: Any,
+    slots: Any,
+    values: Any,
+    scratch: Any,
+    observation: Any,
+    form: int,
+) -> None:
+    """Begin one simulation in each of n games and stop at its leaf, for `back_up_all` to end it.
+
+    roots and leaves: records [n]; seats: int64 [n], who searches; trees: NODE_DTYPE [n, pool]; used: int64 [n],
+    written; paths: int32 [n, MAX_DEPTH] and depths: int64 [n], written; streams: uint32 [n, 4]; the rest as in
+    `search`, with `network` set.
+    """
+    for game in range(len(roots)):
+        if used[game] == 0:
+            _clear(trees[game][0], 0, np.uint64(0), 1.0)
+            used[game] = 1
+        leaves[game] = roots[game]
+        state = leaves[game]
+        _deal_anew(state, seats[game], streams[game])
+        depth, now_used = _descend(
+            state,
+            trees[game],
+            used[game],
+            paths[game],
+            settings,
+            streams[game],
+            mask,
+            slots,
+            values,
+            scratch,
+            observation,
+            form,
+        )
+        depths[game] = depth
+        used[game] = now_used
+
+
+@kernel
+def back_up_all(
+    leaves: Any, trees: Any, used: Any, paths: Any, depths: Any, settings: Any, priors: Any, values: Any, mask: Any
+) -> None:
+    """End the simulations of `descend_all` with what a network says of their leaves.
+
+    priors: float32 [n, num_actions], of the player to move; values: float32 [n, MAX_PLAYERS], the return that each
+    player may expect, 0 to 1. Games that are over count as they are. mask: int8 [num_actions], room to work in.
+    """
+    returns = np.zeros(MAX_PLAYERS, np.float32)
+    scores = np.zeros(MAX_PLAYERS, np.int32)
+    places = np.zeros(MAX_PLAYERS, np.int32)
+    for game in range(len(leaves)):
+        state = leaves[game]
+        nodes = trees[game]
+        if state["over"] == RUNNING:
+            for player in range(MAX_PLAYERS):
+                returns[player] = values[game, player]
+            leaf = np.int64(paths[game, depths[game] - 1])
+            rules.legal_mask(state, mask)
+            if nodes[leaf]["first"] == 0 and used[game] + rules.count_legal(state) <= len(nodes):
+                for action in range(len(mask)):
+                    if mask[action]:
+                        used[game] = _add_child(nodes, leaf, used[game], action, priors[game, action])
+        else:
+            _write_returns(state, settings, scores, places, returns)
+        _back_up(nodes, paths[game], depths[game], returns)
+
+
+@kernel
+def seen_before(state: Any, nodes: Any, used: int, observation: Any, form: int) -> int:
+    """Return the outcome in a tree with closed chance in which the player to move sees the same, or 0.
+
+    state: record [1]; observation: float32 [size], room to work in.
+    """
+    key = _seen(state[0], observation, form)
+    for index in range(1, used):
+        if nodes[index]["key"] == key and nodes[index]["visits"] > 0:
+            return index
+    return 0
+
+
+@kernel
+def keep_below(nodes: Any, root: int, spare: Any, origins: Any) -> int:
+    """Copy the tree below a node to `spare`, where it is the root, and return how many nodes that are.
+
+    spare: NODE_DTYPE [pool]; origins: int32 [pool], room to work in.
+    """
+    spare[0] = nodes[root]
+    spare[0]["next"] = 0
+    origins[0] = root
+    used = 1
+    index = 0
+    while index < used:
+        spare[index]["first"] = 0
+        last = 0
+        child = nodes[origins[index]]["first"]
+        while child != 0:
+            spare[used] = nodes[child]
+            spare[used]["next"] = 0
+            origins[used] = child
+            if last == 0:
+                spare[index]["first"] = used
+            else:
+                spare[last]["next"] = used
+            last = used
+            used += 1
+            child = nodes[child]["next"]
+        index += 1
+    return used
+
+
+@kernel
+def _deal_anew(state: Any, seat: int, stream: Any) -> None:
+    for word in range(4):
+        state["random"][word] = np.uint32(next_word(stream))
+    rules.redeal(state, seat)
+
+
+@kernel
+def _back_up(nodes: Any, path: Any, depth: int, returns: Any) -> None:
+    for index in range(depth):
+        node = nodes[path[index]]
+        node["visits"] += 1
+        for player in range(MAX_PLAYERS):
+            node["total"][player] += returns[player]
+
+
+@kernel
+def _add_child(nodes: Any, parent: Any, used: Any, action: int, prior: Any) -> Any:
+    """Add a child in front of its siblings; return the nodes in use."""
+    _clear(nodes[used], action, np.uint64(0), prior)
+    nodes[used]["next"] = nodes[parent]["first"]
+    nodes[parent]["first"] = used
+    return used + 1
 
 
 @kernel
@@ -152,8 +293,8 @@ def _descend(
     path[0] = 0
     depth = 1
     while state["over"] == RUNNING and depth < MAX_DEPTH - 2:
-        fresh = nodes[current]["visits"] == 0 and current != 0
-        if fresh:
+        # the root is opened at once, unless its priors are still to come from outside
+        if nodes[current]["visits"] == 0 and (current != 0 or settings[0]["network"]):
             break
         used, complete = _open_actions(state, nodes, current, used, settings, mask, slots, values, scratch)
         if not complete:
@@ -204,10 +345,7 @@ def _open_actions(
         _write_priors(state, mask, settings, values, scratch)
     for action in range(len(mask)):
         if mask[action] and slots[action] == 0:
-            _clear(nodes[used], action, np.uint64(0), values[action] if settings[0]["puct"] else 1.0)
-            nodes[used]["next"] = nodes[current]["first"]
-            nodes[current]["first"] = used
-            used += 1
+            used = _add_child(nodes, current, used, action, values[action] if settings[0]["puct"] else 1.0)
     return used, True
 
 
