@@ -88,7 +88,17 @@ PAGES = [
     "README.md",
     *(
         f"docs/{page}.md"
-        for page in ("arena", "azul", "command_line", "engine", "environments", "manhattan", "qwirkle", "training")
+        for page in (
+            "arena",
+            "azul",
+            "command_line",
+            "search",
+            "engine",
+            "environments",
+            "manhattan",
+            "qwirkle",
+            "training",
+        )
     ),
 ]
 

@@ -188,7 +188,7 @@ def test_the_ratings_are_where_a_slow_likelihood_is_largest(num_agents, num_seat
         lambda parameters: log_posterior(parameters, seats, places, num_agents, tie_orders, prior), point
     )
     np.testing.assert_allclose(gradient, 0, atol=1e-6)
-    # without the anchor's row and column what is left is certain: a prior acts on differences through the mean alone
+    # nothing else holds the mean of all strengths; differences do not depend on how tightly it is held
     if prior is None:
         second[:num_agents, :num_agents] -= 1
     to_anchor = np.eye(num_agents) - np.eye(num_agents)[1]

@@ -472,5 +472,39 @@ def test_a_stopped_tournament_loses_nothing_and_goes_on(tmp_path, stop, code):
     np.testing.assert_array_equal(kept.scores, expected.games.scores[: len(kept)])
 
 
+BAD_BOTS = """
+import time
+
+def crashing(position, legal):
+    if position["round"] > 1:
+        raise ZeroDivisionError("no luck")
+    return legal[0]
+
+def sleeping(observation, mask):
+    time.sleep(60 * (observation.sum() > 1e9 or mask.sum() < 30))
+    return mask.argmax()
+"""
+
+
+def test_bad_bots_lose_their_games_and_stop_nothing(tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "bots.py").write_text(BAD_BOTS)
+    words = ["tournament", "azul", "random", "bots.py:crashing", "bots.py:sleeping", "--move-seconds", "0.3"]
+    assert main([*words, "--rounds", "1", "--deals", "1", "--records", "--processes", "1", "--out", "cup"]) == 0
+    printed = capsys.readouterr().out
+    assert "bots.py:crashing: 4 games lost: crashed: ZeroDivisionError: no luck (bots.py, line 6)" in printed or (
+        "crashed: ZeroDivisionError: no luck (bots.py, line 6)" in printed and "took longer than 0.3 s" in printed
+    )
+    results = json.loads((tmp_path / "cup/results.json").read_text())
+    by_name = {agent["name"]: agent for agent in results["agents"]}
+    assert results["games"] == 6
+    assert results["forfeits"] == sum(agent["forfeits"] for agent in results["agents"]) >= 4
+    assert by_name["random"]["forfeits"] == 0
+    assert by_name["random"]["wins"] == 4
+    assert "took longer than 0.3 s for a move" in by_name["bots.py:sleeping"]["failures"]
+    assert main(["replay", "cup/records.jsonl", "--check"]) == 0
+    assert "ZeroDivisionError" in (tmp_path / "cup/report.html").read_text()
+
+
 def test_agents_that_come_with_the_package_need_no_more_than_their_names():
     assert {"random", "greedy"} <= set(agent_names())

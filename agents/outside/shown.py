@@ -39,9 +39,7 @@ def warm_up(game: Game) -> None:
     """Compile or load whatever shows decisions of the game, so that no bot's time is spent on it."""
     state = game.new(0)
     for _ in range(_PLIES_TO_WARM):
-        decisions = Decisions(game, as_batch(state))
-        decisions.redealt(agent_stream(0))
-        game.position(state)
-        move = game.legal_moves(state)[0]
-        game.play(state, move)
-    game.observe(state, 0)
+        # a copy: kernels are compiled once for arrays and once for the read-only view of one record
+        decisions = Decisions(game, as_batch(state).copy())
+        _ = decisions.redealt(agent_stream(0)), decisions.mask, decisions.observation, game.position(state)
+        game.play(state, game.legal_moves(state)[0])

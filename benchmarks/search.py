@@ -1,0 +1,263 @@
+"""Simulations per second of the tree search from the opening of every game, on one core, beside OpenSpiel's.
+
+python -m meeplezoo.benchmarks.search [--game NAME] [--sims N] [--json FILE]
+
+All times are processor time of this process, which searches in one thread: other work on the machine takes less from
+them than from the clock on the wall, but not nothing (caches and clock rates are shared). Such work only ever adds, so
+every figure is the fastest of some repeats, OpenSpiel's too, and what is subtracted is timed in turns.
+
+- `sims/s`: whole searches, each in a new tree, by `MCTSAgent.search`.
+- `playout`: the same search runs once more simulation by simulation and keeps the position of every leaf; then the
+  playouts from those very leaves are timed alone, in one compiled loop.
+- `redeal`: the copy of the root and its deal anew, in a compiled loop of its own.
+- `tree`: the rest of a simulation: selecting and applying down the tree, opening nodes with their priors, valuing the
+  end and backing up, and the share of what a search does once (reading the root's children in Python).
+- `plies`: of a playout, from its leaf; OpenSpiel's are those of random games from the same opening.
+- `nodes`: of the tree after the search, by simulation; `bytes` of them. OpenSpiel does not say how large its nodes are.
+"""
+
+import argparse
+import json
+import random
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numba
+import numpy as np
+
+from ..agents.mcts_agent import MCTSAgent, make
+from ..envs import Game, game_names, make_game
+from ..envs.files import write_atomically
+from ..envs.game import as_batch
+from ..envs.options import Number
+from ..envs.registry import describe
+from ..envs.search import NODE_DTYPE, search_kernels
+
+SEED = 1
+REPEATS = 9
+SECONDS = 0.15
+SETTINGS = ("leaf=random,select=uct", "", "plies=20")
+"""Behind `mcts:`; random playouts, the default (greedy-biased ones to the end), and truncated ones."""
+
+PEERS = ("connect_four", "backgammon")
+"""Games of OpenSpiel."""
+
+COLUMNS = ("redeal", "tree", "playout", "plies", "nodes", "bytes")
+
+Loops = tuple[Callable[..., int], Callable[..., None], Callable[..., int]]
+
+
+def seconds_of(*works: Callable[[], Any]) -> list[float]:
+    """Return for each piece of work its processor seconds, the fastest of REPEATS in which all take turns.
+
+    Each is run once before, so that nothing is compiled while the clock runs, and then about SECONDS in each repeat.
+    """
+    runs = []
+    for work in works:
+        work()
+        begin = time.process_time()
+        work()
+        runs.append(max(1, round(SECONDS / max(1e-6, time.process_time() - begin))))
+    fastest = [float("inf")] * len(works)
+    for _ in range(REPEATS):
+        for index, work in enumerate(works):
+            begin = time.process_time()
+            for _ in range(runs[index]):
+                work()
+            fastest[index] = min(fastest[index], (time.process_time() - begin) / runs[index])
+    return fastest
+
+
+def compiled_loops(game: Game) -> Loops:
+    """Return the parts of a simulation as loops: search that keeps its leaves, deals alone, playouts alone.
+
+    The first returns the nodes in use, the last the plies played; arguments are as in the search kernels.
+    """
+    kernels = search_kernels(game.description)
+    deal, descend, play_on = kernels._deal_anew, kernels._descend, kernels._play_on
+    clear, write_returns, back_up = kernels._clear, kernels._write_returns, kernels._back_up
+    depths, players = kernels.MAX_DEPTH, kernels.MAX_PLAYERS
+    compile_lazily: Any = numba.njit(nogil=True, error_model="numpy")
+
+    def search(
+        root: Any,
+        room: Any,
+        leaves: Any,
+        nodes: Any,
+        settings: Any,
+        stream: Any,
+        mask: Any,
+        slots: Any,
+        values: Any,
+        scratch: Any,
+        observation: Any,
+        form: int,
+    ) -> int:
+        path = np.zeros(depths, np.int32)
+        returns = np.zeros(players, np.float32)
+        scores = np.zeros(players, np.int32)
+        places = np.zeros(players, np.int32)
+        clear(nodes[0], 0, np.uint64(0), 1.0)
+        used = 1
+        for index in range(len(leaves)):
+            room[0] = root[0]
+            state = room[0]
+            deal(state, np.int64(root[0]["to_move"]), stream)
+            depth, used = descend(
+                state, nodes, used, path, settings, stream, mask, slots, values, scratch, observation, form
+            )
+            leaves[index] = state
+            play_on(state, settings, stream, values, scratch)
+            write_returns(state, settings, scores, places, returns)
+            back_up(nodes, path, depth, returns)
+        return used
+
+    def deals(root: Any, room: Any, stream: Any, count: int) -> None:
+        for _ in range(count):
+            room[0] = root[0]
+            deal(room[0], np.int64(root[0]["to_move"]), stream)
+
+    def playouts(leaves: Any, room: Any, settings: Any, stream: Any, values: Any, scratch: Any) -> int:
+        plies = 0
+        for index in range(len(leaves)):
+            room[0] = leaves[index]
+            play_on(room[0], settings, stream, values, scratch)
+            plies += int(room[0]["ply"]) - int(leaves[index]["ply"])
+        return plies
+
+    return compile_lazily(search), compile_lazily(deals), compile_lazily(playouts)
+
+
+def own_row(game: Game, argument: str, sims: int, loops: Loops) -> dict[str, Any]:
+    """Measure one kind of search of a game; times in microseconds of a simulation."""
+    search, deals, playouts = loops
+    agent = make(game, f"mcts:{argument}", f"sims={sims},{argument}".rstrip(","), SEED)
+    state = game.new(SEED)
+    root, room, leaves, stream = as_batch(state), game.blank.copy(), np.repeat(game.blank, sims), agent._stream
+    settings, values, scratch = agent._kernel_settings, agent._values, agent._scratch
+    slots = (agent._mask, agent._slots, values, scratch, agent._observation, game.form)
+    used = search(root, room, leaves, agent._nodes, settings, stream, *slots)
+    plies = playouts(leaves, room, settings, stream, values, scratch)
+
+    def whole() -> None:
+        agent.restart(SEED)
+        agent.search(game, state)
+
+    total, redeal, playout = seconds_of(
+        whole,
+        lambda: deals(root, room, stream, sims),
+        lambda: playouts(leaves, room, settings, stream, values, scratch),
+    )
+    row = {
+        "game": game.name,
+        "players": game.num_players,
+        "search": f"mcts:{argument}".rstrip(":"),
+        "sims": sims,
+        "sims_per_second": round(sims / total),
+    }
+    costs = {"redeal": redeal, "tree": total - redeal - playout, "playout": playout}
+    return {
+        **row,
+        **{name: round(1e6 * seconds / sims, 2) for name, seconds in costs.items()},
+        "plies": round(plies / sims, 1),
+        "nodes": round(used / sims, 1),
+        "bytes": round(used * NODE_DTYPE.itemsize / sims),
+    }
+
+
+def openspiel_row(name: str, sims: int) -> dict[str, Any]:
+    """Measure OpenSpiel's search (C++, UCT, one random playout for a leaf, no solver) from a game's opening."""
+    import pyspiel
+
+    game = pyspiel.load_game(name)
+    state = game.new_initial_state()
+    while state.is_chance_node():
+        state.apply_action(state.chance_outcomes()[0][0])
+    evaluator = pyspiel.RandomRolloutEvaluator(1, SEED)
+    # exploration 1 as `mcts` has it; memory enough that nothing is thrown away
+    bot = pyspiel.MCTSBot(game, evaluator, 1.0, sims, 1000, False, SEED, False)
+    (total,) = seconds_of(lambda: bot.mcts_search(state))
+    return {
+        "game": name,
+        "players": game.num_players(),
+        "search": "openspiel",
+        "sims": sims,
+        "sims_per_second": round(sims / total),
+        "plies": round(_random_plies(state), 1),
+        "nodes": round(_size(bot.mcts_search(state)) / sims, 1),
+    }
+
+
+def _random_plies(opening: Any, games: int = 200) -> float:
+    """Return the mean number of decisions, chance not counted, of random games from a position of OpenSpiel."""
+    rng = random.Random(SEED)
+    plies = 0
+    for _ in range(games):
+        state = opening.clone()
+        while not state.is_terminal():
+            plies += not state.is_chance_node()
+            outcomes = state.chance_outcomes() if state.is_chance_node() else []
+            actions = [action for action, _ in outcomes] or state.legal_actions()
+            state.apply_action(rng.choice(actions))
+    return plies / games
+
+
+def _size(node: Any) -> int:
+    return 1 + sum(_size(child) for child in node.children)
+
+
+def rows(games: list[str], sims: int) -> Iterator[dict[str, Any]]:
+    """Yield every row as it is measured; of a library that is not installed, a row that says so."""
+    for name in games:
+        (option,) = (one for one in describe(name).options if isinstance(one, Number) and one.name == "num_players")
+        loops = compiled_loops(make_game(name))
+        for players in sorted({2, option.default}):
+            for argument in SETTINGS:
+                yield own_row(make_game(name, num_players=players), argument, sims, loops)
+    for name in PEERS:
+        try:
+            yield openspiel_row(name, sims)
+        except ImportError as error:
+            yield {"game": name, "search": "openspiel", "left_out": str(error)}
+
+
+def line(row: dict[str, Any]) -> str:
+    """Return one row of the table."""
+    begin = f"{row['game']:<14}{row.get('players', ''):>3}  {row['search']:<30}"
+    if "left_out" in row:
+        return f"{begin}  left out: {row['left_out']}"
+    return f"{begin}{row['sims_per_second']:>9,}" + "".join(f"{row.get(name, '-'):>9}" for name in COLUMNS)
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Measure, print a table (times in microseconds of a simulation) and write the JSON file; return the exit code."""
+    parser = argparse.ArgumentParser(
+        prog="python -m meeplezoo.benchmarks.search",
+        description="Measure simulations per second of the tree search, and what one costs, beside OpenSpiel's.",
+    )
+    parser.add_argument("--game", choices=game_names(), help="this game only (default: all)")
+    parser.add_argument("--sims", type=int, default=1000, help="simulations of a search (default: 1000)")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write the rows to a JSON file")
+    chosen = parser.parse_args(arguments)
+    if chosen.sims < 1:
+        print("meeplezoo: --sims must be at least 1", file=sys.stderr)
+        return 2
+    heads = "".join(f"{name:>9}" for name in ("sims/s", *COLUMNS))
+    print(f"{'game':<14}{'pl.':>3}  {'search':<30}{heads}", flush=True)
+    measured = []
+    for row in rows([chosen.game] if chosen.game else list(game_names()), chosen.sims):
+        print(line(row), flush=True)
+        if "left_out" not in row:
+            measured.append(row)
+    if chosen.json:
+        with write_atomically(chosen.json, "w") as file:
+            json.dump(measured, file, indent=1)
+            file.write("\n")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
