@@ -28,7 +28,7 @@ from typing import Any
 import numba
 import numpy as np
 
-from ..agents.mcts_agent import MCTSAgent, make
+from ..agents.mcts_agent import make
 from ..envs import Game, game_names, make_game
 from ..envs.files import write_atomically
 from ..envs.game import as_batch

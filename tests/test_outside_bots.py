@@ -467,6 +467,29 @@ say(id=message['id'], move=message['legal'][0], why='y' * 300000)""",
     chatty.kill()
 
 
+def test_no_time_of_a_bot_is_spent_on_compiling():
+    script = """
+import numpy as np
+from meeplezoo.agents import Decisions
+from meeplezoo.agents.outside.shown import warm_up
+from meeplezoo.envs import GameBatch, make_game
+game = make_game("manhattan")
+warm_up(game)
+kernels = (game.kernels.write_masks, game.kernels.write_observations, game.kernels.redeal)
+print([len(kernel.signatures) for kernel in kernels])
+batch = GameBatch(game, 3)
+batch.reset(0)
+for states in (batch.states, np.frombuffer(bytearray(batch.states[1:2].tobytes()), batch.states.dtype)):
+    decisions = Decisions(game, states)
+    decisions.mask, decisions.observation, decisions.redealt(np.ones(4, np.uint32))
+    game.legal_moves(states[0]), game.position(states[0])
+print([len(kernel.signatures) for kernel in kernels])
+"""
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=120, check=True)
+    before, after = done.stdout.splitlines()
+    assert before == after == "[2, 1, 1]"
+
+
 # processes
 
 
