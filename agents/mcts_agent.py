@@ -89,6 +89,7 @@ class MCTSAgent:
         self._stream = agent_stream(seed)
         self._searched: np.void | None = None
         self._used = 0
+        self._seat = -1
         keeps = settings.chance == "closed" and settings.reuse == 1
         self._spare: np.ndarray | None = np.zeros(settings.nodes, NODE_DTYPE) if keeps else None
 
@@ -198,7 +199,9 @@ class MCTSAgent:
 
     def _kept(self, game: Game, root: np.ndarray) -> int:
         """Make what the last tree knows of this position the new tree; return its size, 0 for nothing."""
-        if self._spare is None or self._used == 0:
+        seat, self._seat = self._seat, int(root["to_move"][0])
+        # another seat's tree knows what that seat could see
+        if self._spare is None or self._used == 0 or seat != self._seat:
             return 0
         kernels = search_kernels(game.description)
         found = kernels.seen_before(root, self._nodes, self._used, self._observation, game.form)

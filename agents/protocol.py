@@ -32,3 +32,6 @@ class AgentFailure(Exception):
         super().__init__("; ".join(sorted(set(reasons.values()))))
         self.actions = actions
         self.reasons = dict(reasons)
+
+    def __reduce__(self) -> tuple[type, tuple[np.ndarray, dict[int, str]]]:
+        return AgentFailure, (self.actions, self.reasons)

@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 from ..envs.engine.random_stream import checked_seed
 from ..envs.game import Game
-from . import greedy_agent, maskable_ppo_agent, mcts_agent, random_agent
+from . import greedy_agent, maskable_ppo_agent, mcts_agent, minimax_agent, random_agent
 from .outside import program_bot, python_bot
 from .protocol import Agent
 
@@ -16,6 +16,7 @@ _FACTORIES: dict[str, tuple[Factory, str]] = {
     "random": (random_agent.make, "every legal action equally likely"),
     "greedy": (greedy_agent.make, "the game's own heuristic, one decision ahead"),
     "mcts": (mcts_agent.make, "Monte-Carlo tree search, mcts:sims=1000,leaf=greedy"),
+    "minimax": (minimax_agent.make, "alpha-beta search for two players, minimax:depth=3,width=12"),
     "ppo": (maskable_ppo_agent.make, "ppo:FILE, a MaskablePPO model trained by `meeplezoo train`"),
     "program": (program_bot.make, "program:COMMAND, a program of your own in any language (docs/your_bot.md)"),
     _FILE: (python_bot.make, "FILE.py:NAME, a function or class of your own (docs/your_bot.md)"),

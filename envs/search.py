@@ -7,15 +7,25 @@ from .description import GameDescription
 from .engine import compilation
 from .engine.search_kernels import NODE_DTYPE, SETTINGS_DTYPE
 
-__all__ = ["NODE_DTYPE", "SETTINGS_DTYPE", "search_kernels"]
+__all__ = ["NODE_DTYPE", "SETTINGS_DTYPE", "minimax_kernels", "search_kernels"]
 
-_bound: dict[str, ModuleType] = {}
+_bound: dict[tuple[str, str], ModuleType] = {}
 
 
 def search_kernels(description: GameDescription) -> ModuleType:
-    """Return the search kernels bound to a game's rules, loaded once."""
-    if description.name not in _bound:
-        path = Path(compilation.__file__).with_name("search_kernels.py")
+    """Return the kernels of Monte-Carlo tree search bound to a game's rules, loaded once."""
+    return _bound_kernels("search_kernels", description)
+
+
+def minimax_kernels(description: GameDescription) -> ModuleType:
+    """Return the kernels of minimax search bound to a game's rules, loaded once."""
+    return _bound_kernels("minimax_kernels", description)
+
+
+def _bound_kernels(file: str, description: GameDescription) -> ModuleType:
+    key = (file, description.name)
+    if key not in _bound:
+        path = Path(compilation.__file__).with_name(f"{file}.py")
         rules, greedy = description.module("rules"), description.module("greedy")
-        _bound[description.name] = compilation.load_bound(path, description.name, rules=rules, greedy=greedy)
-    return _bound[description.name]
+        _bound[key] = compilation.load_bound(path, description.name, rules=rules, greedy=greedy)
+    return _bound[key]

@@ -258,7 +258,7 @@ def test_illegal_moves(name):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"opponents": "strong"}, "there is no agent 'strong'; the agents are random, greedy, ppo"),
+        ({"opponents": "strong"}, "there is no agent 'strong'; the agents are random, greedy, mcts, minimax, ppo"),
         ({"opponents": ["random", "random"]}, "azul with 2 players needs 1 opponent, not 2"),
         ({"opponents": []}, "azul with 2 players needs 1 opponent, not 0"),
         (

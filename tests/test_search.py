@@ -75,7 +75,7 @@ def action_values(game, state, budget=100_000):
     return {action: values[int(state["to_move"])] for action, values in found.items()}
 
 
-def average_values(game, state, deals=60):
+def average_values(game, state, deals=250):
     """Return {action: mean of the exact values over new deals of what the player to move cannot see}."""
     stream = np.array([1, 2, 3, 4], np.uint32)
     seat = np.array([state["to_move"]], np.int64)
@@ -102,36 +102,34 @@ PERFECT = [
     ("manhattan", {"num_players": 3}, "random", 5, 89),
 ]
 """Endings in which nothing hidden matters: game, options, who played so far, seed, plies."""
-HIDDEN = [("random", 5, 118), ("random", 21, 118), ("random", 38, 118)]
+HIDDEN = [("random", 5, 118), ("random", 38, 118)]
 """Manhattan for two, one part each left: the reply depends on a hand that the player to move does not see."""
 
 
-@pytest.mark.parametrize(
-    "settings", ["select=uct,leaf=random,chance=closed,c=0.3", "select=uct,c=0.1", "chance=closed"]
-)
 @pytest.mark.parametrize("case", PERFECT, ids=lambda case: f"{case[0]}-{case[1]['num_players']}p-{case[3]}")
-def test_search_finds_the_exact_best_action_and_its_value(case, settings):
+def test_search_finds_the_exact_best_action_and_its_value(case):
     game, state = position(*case)
     values = action_values(game, state)
     best = max(values.values())
     # a position in which all actions are as good proves nothing
     assert best - max(value for value in values.values() if value < best - 1e-9) > 0.02
-    visits, found = make_agent(f"mcts:sims=10000,{settings}", game, 1).search(game, state)
-    chosen = int(np.argmax(visits))
-    assert values[chosen] == pytest.approx(best, abs=1e-9)
-    assert found[chosen] == pytest.approx(best, abs=0.02)
+    for settings in ("select=uct,leaf=random,chance=closed,c=0.3", "select=uct,c=0.1", "chance=closed", "chance=open"):
+        visits, found = make_agent(f"mcts:sims=10000,{settings}", game, 1).search(game, state)
+        chosen = int(np.argmax(visits))
+        assert values[chosen] == pytest.approx(best, abs=1e-9), settings
+        assert found[chosen] == pytest.approx(best, abs=0.02), settings
 
 
-@pytest.mark.parametrize("chance", ["open", "closed"])
 @pytest.mark.parametrize("case", HIDDEN, ids=lambda case: f"manhattan-{case[1]}")
-def test_search_averages_over_what_is_hidden(case, chance):
+def test_search_averages_over_what_is_hidden(case):
     game, state = position("manhattan", {"num_players": 2}, *case)
     values = average_values(game, state)
     best = max(values, key=values.get)
-    visits, found = make_agent(f"mcts:sims=40000,chance={chance}", game, 1).search(game, state)
-    assert int(np.argmax(visits)) == best
-    # the standard error over 60 deals is 0.03 in the worst of these positions
-    assert found[best] == pytest.approx(values[best], abs=0.06)
+    for chance in ("open", "closed"):
+        visits, found = make_agent(f"mcts:sims=40000,chance={chance}", game, 1).search(game, state)
+        assert int(np.argmax(visits)) == best, chance
+        # the standard error of these means is at most 0.02, and exploration of the replies adds as much
+        assert found[best] == pytest.approx(values[best], abs=0.05), chance
 
 
 def test_returns_mix_the_win_with_the_margin():
@@ -344,6 +342,20 @@ def test_nobody_peeks(name, options, text):
     first = acted(make_agent(text, game, 3), game, as_batch(state))
     assert acted(make_agent(text, game, 3), game, as_batch(other)) == first
     assert len(first[1]) == 1
+
+
+def test_one_agent_in_all_seats_takes_nothing_from_seat_to_seat():
+    game, state = position("manhattan", {"num_players": 2}, "greedy", 3, 61)
+    agent = make_agent("mcts:sims=3000,chance=closed", game, 1)
+    seats, roots = [], []
+    for _ in range(2):
+        seats.append(int(state["to_move"]))
+        action = int(agent.act(Decisions(game, as_batch(state)))[0])
+        roots.append(int(agent._nodes[0]["visits"]))
+        state = after(game, state, action)
+    assert seats == [1, 0]
+    # what another seat's search knew was dealt with the hand of that seat
+    assert roots == [3000, 3000]
 
 
 @pytest.mark.parametrize("text", [OPEN, CLOSED])

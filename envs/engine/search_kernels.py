@@ -300,7 +300,8 @@ def _descend(
         if not complete:
             break
         child = _select(nodes, current, np.int64(state["to_move"]), mask, settings, stream)
-        rules.apply(state, nodes[child]["action"])
+        # plain Python needs numpy's integers in the rules' bit operations
+        rules.apply(state, np.int64(nodes[child]["action"]))
         state["ply"] += 1
         path[depth] = child
         depth += 1
@@ -440,7 +441,7 @@ def _play_on(state: Any, settings: Any, stream: Any, values: Any, scratch: Any) 
             action = _greedy_action(state, stream, values, scratch)
         else:
             action = rules.nth_legal(state, draw(stream, rules.count_legal(state)))
-        rules.apply(state, action)
+        rules.apply(state, np.int64(action))
         state["ply"] += 1
         plies += 1
 

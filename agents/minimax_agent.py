@@ -1,0 +1,113 @@
+"""The agent that looks ahead: alpha-beta search for two players, "minimax" or "minimax:depth=3,width=12,samples=4"."""
+
+from dataclasses import dataclass, fields
+
+import numpy as np
+
+from ..envs.engine.minimax_kernels import LEVEL_DTYPE, SETTINGS_DTYPE
+from ..envs.engine.random_stream import draw
+from ..envs.game import Game, as_batch
+from ..envs.search import minimax_kernels
+from .decisions import Decisions
+from .streams import agent_stream
+
+
+@dataclass(frozen=True)
+class MinimaxSettings:
+    """How a `minimax` agent searches; the text behind `minimax:` sets single fields.
+
+    | field | meaning |
+    |---|---|
+    | `depth` | decisions to look ahead, the own one included |
+    | `width` | actions to look at in a position, the best by the game's heuristic; 0 for all |
+    | `samples` | deals of what is hidden or left to chance, each searched as if it were known; the mean counts |
+    | `plies` | greedy decisions at the depth limit, then the standing of the game counts; 0 for none |
+    """
+
+    depth: int = 3
+    width: int = 12
+    samples: int = 4
+    plies: int = 20
+
+
+_RANGES = {"depth": (1, 64), "width": (0, 2**31 - 1), "samples": (1, 2**31 - 1), "plies": (0, 2**31 - 1)}
+
+
+class MinimaxAgent:
+    """Searches every decision anew and plays the action of the best mean value, ties at random."""
+
+    def __init__(self, game: Game, name: str, settings: MinimaxSettings, seed: int) -> None:
+        if game.num_players != 2:
+            players = f"{game.name} has num_players={game.num_players} here"
+            raise ValueError(f"agent {name!r}: minimax needs 2 players, but {players}")
+        self.name = name
+        self.settings = settings
+        self._kernel_settings = np.zeros(1, SETTINGS_DTYPE)
+        for field in fields(settings):
+            self._kernel_settings[field.name] = getattr(settings, field.name)
+        self._kernel_settings["cutoffs"] = True
+        self._states = np.zeros(settings.depth + 1, game.blank.dtype)
+        self._levels = np.zeros(settings.depth + 1, LEVEL_DTYPE)
+        self._actions = np.zeros((settings.depth + 1, game.num_actions), np.int32)
+        self._heuristic = np.zeros(game.num_actions, np.float32)
+        self._scratch = np.zeros(game.kernels.SCRATCH_SIZE, np.int64)
+        self._stream = agent_stream(seed)
+
+    def restart(self, seed: int) -> None:
+        """Begin anew with another seed."""
+        self._stream = agent_stream(seed)
+
+    def act(self, decisions: Decisions) -> np.ndarray:
+        """Return one legal action for each decision, int64 [n]."""
+        states = decisions.redealt(self._stream)
+        actions = np.empty(len(decisions), np.int64)
+        for index in range(len(decisions)):
+            best = np.flatnonzero(decisions.mask[index])
+            if len(best) > 1:
+                values = self.search(decisions.game, states[index])
+                best = np.flatnonzero(values == values.max())
+            actions[index] = best[draw(self._stream, len(best))] if len(best) > 1 else best[0]
+        return actions
+
+    def search(self, game: Game, state: np.void) -> np.ndarray:
+        """Return the mean values, float64 [num_actions], in points of margin of the player to move.
+
+        A game that is won is worth `minimax_kernels.WIN` points more, a lost one less; actions that are not looked at
+        have -inf.
+        """
+        values = np.empty(game.num_actions)
+        minimax_kernels(game.description).search(
+            as_batch(state),
+            int(state["to_move"]),
+            self._kernel_settings,
+            self._stream,
+            self._states,
+            self._levels,
+            self._actions,
+            self._heuristic,
+            self._scratch,
+            values,
+        )
+        return values
+
+
+def read_settings(text: str, argument: str) -> MinimaxSettings:
+    """Return the settings of a text like "depth=2,width=0"; ValueError that names what is wrong."""
+    given: dict[str, int] = {}
+    for part in argument.split(",") if argument else []:
+        name, _, value = part.partition("=")
+        if name not in _RANGES:
+            raise ValueError(f"agent {text!r}: there is no setting {name!r}; the settings are {', '.join(_RANGES)}")
+        low, high = _RANGES[name]
+        try:
+            given[name] = int(value)
+        except ValueError:
+            raise ValueError(f"agent {text!r}: {name} must be an integer, not {value!r}") from None
+        if not low <= given[name] <= high:
+            raise ValueError(f"agent {text!r}: {name} must be from {low} to {high}")
+    return MinimaxSettings(**given)
+
+
+def make(game: Game, text: str, argument: str, seed: int) -> MinimaxAgent:
+    """Return the agent; see `registry.make_agent`."""
+    return MinimaxAgent(game, text, read_settings(text, argument), seed)
