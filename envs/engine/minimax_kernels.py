@@ -68,7 +68,9 @@ def search(
     """
     worth[:] = -np.inf
     width = np.int64(settings[0]["width"])
-    count = _write_ordered(root[0], width, values, scratch, actions[0])
+    # a heuristic may try things out on its state, and the root has to stay as it is
+    states[0] = root[0]
+    count = _write_ordered(states[0], width, values, scratch, actions[0])
     for index in range(count):
         worth[actions[0, index]] = 0.0
     for _ in range(settings[0]["samples"]):
