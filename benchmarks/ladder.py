@@ -84,7 +84,7 @@ def main(arguments: list[str] | None = None) -> int:
     )
     parser.add_argument("--game", choices=game_names(), help="this game only (default: all)")
     parser.add_argument("--players", type=int, action="append", default=[], help="this number of players only")
-    parser.add_argument("--deals", type=int, default=2, help=f"deals in each of the {ROUNDS} rounds (default: 2)")
+    parser.add_argument("--deals", type=int, default=1, help=f"deals in each of the {ROUNDS} rounds (default: 1)")
     parser.add_argument("--processes", type=int, default=os.cpu_count() or 1, help="default: one per core")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the ladders to a JSON file")
     chosen = parser.parse_args(arguments)
