@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..envs.game import Game, Move, as_batch
-from ..envs.search import NODE_DTYPE, SETTINGS_DTYPE, search_kernels
+from ..envs.search import NODE_DTYPE, SETTINGS_DTYPE, root_statistics, search_kernels
 from .decisions import Decisions
 from .streams import agent_stream
 
@@ -187,15 +187,7 @@ class MCTSAgent:
             if self.settings.seconds and time.perf_counter() >= ends:
                 break
         self._used = used
-        visits = np.zeros(game.num_actions, np.int64)
-        values = np.zeros(game.num_actions)
-        child = int(self._nodes[0]["first"])
-        while child:
-            node = self._nodes[child]
-            visits[node["action"]] = node["visits"]
-            values[node["action"]] = node["total"][seat] / max(1, node["visits"])
-            child = int(node["next"])
-        return visits, values
+        return root_statistics(self._nodes, seat, game.num_actions)
 
     def _kept(self, game: Game, root: np.ndarray) -> int:
         """Make what the last tree knows of this position the new tree; return its size, 0 for nothing."""

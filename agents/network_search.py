@@ -8,7 +8,7 @@ from ..envs.engine.random_stream import game_seeds
 from ..envs.engine.search_kernels import MAX_DEPTH, MAX_PLAYERS
 from ..envs.engine.state import RUNNING
 from ..envs.game import Game
-from ..envs.search import NODE_DTYPE, SETTINGS_DTYPE, search_kernels
+from ..envs.search import NODE_DTYPE, SETTINGS_DTYPE, root_statistics, search_kernels
 from .decisions import Decisions
 from .streams import agent_stream
 
@@ -69,17 +69,6 @@ def search_with_network(
             found = evaluate(Decisions(game, leaves.take(running)))
             priors[running], values[running, : game.num_players] = found
         kernels.back_up_all(leaves, trees, used, paths, depths, settings, priors, values, mask)
-    return _root_statistics(game, trees, seats)
-
-
-def _root_statistics(game: Game, trees: np.ndarray, seats: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    visits = np.zeros((len(trees), game.num_actions), np.int64)
-    returns = np.zeros((len(trees), game.num_actions))
-    for index, tree in enumerate(trees):
-        child = int(tree[0]["first"])
-        while child:
-            node = tree[child]
-            visits[index, node["action"]] = node["visits"]
-            returns[index, node["action"]] = node["total"][seats[index]] / max(1, node["visits"])
-            child = int(node["next"])
-    return visits, returns
+    roots = [root_statistics(tree, seat, game.num_actions) for tree, seat in zip(trees, seats.tolist(), strict=True)]
+    visits, returns = zip(*roots, strict=True)
+    return np.stack(visits), np.stack(returns)

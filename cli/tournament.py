@@ -90,6 +90,8 @@ def _parser() -> CommandParser:
     parser.add_argument("--anchor", metavar="NAME", help="the agent whose rating is 0 (default: random)")
     parser.add_argument("--records", action="store_true", help="keep the records of all games")
     parser.add_seed(0)
+    # a config has a seed of its own, which stands unless one is given
+    parser.set_defaults(seed=None)
     parser.add_argument("--processes", type=count, metavar="N", help="play in N processes (default: one per core)")
     parser.add_argument("--out", metavar="FOLDER", help="where everything is written (default: tournaments/GAME-TIME)")
     parser.add_argument("--resume", metavar="FOLDER", help="go on with a tournament")
@@ -100,7 +102,7 @@ def _settings(parser: CommandParser, arguments: argparse.Namespace) -> Tournamen
     """Return the settings of the command line; ValueError if they are wrong."""
     if not arguments.words:
         parser.error("the following arguments are required: GAME AGENT AGENT ..., CONFIG, or --resume FOLDER")
-    from ..agents.arena.settings import ROUND_ROBIN, SWISS, make_settings
+    from ..agents.arena.settings import SWISS, make_settings
     from ..configs.yaml_settings import parse_overrides, parse_settings
     from ..envs.options import parse
     from ..envs.registry import describe, game_names
@@ -108,6 +110,7 @@ def _settings(parser: CommandParser, arguments: argparse.Namespace) -> Tournamen
     first, *rest = arguments.words
     given: dict[str, Any] = {
         "rounds": arguments.rounds,
+        "seed": arguments.seed,
         "deals": arguments.deals,
         "precision": arguments.precision,
         "move_seconds": arguments.move_seconds,
@@ -126,8 +129,7 @@ def _settings(parser: CommandParser, arguments: argparse.Namespace) -> Tournamen
     if first not in game_names():
         raise ValueError(f"there is no game or config {first!r}; the games are {', '.join(game_names())}")
     options = parse(first, describe(first).options, arguments.option)
-    usual = {"pairing": ROUND_ROBIN, "seed": arguments.seed}
-    return make_settings({**usual, **given, "game": first, "options": options, "agents": rest})
+    return make_settings({**given, "game": first, "options": options, "agents": rest})
 
 
 def _check_agents(settings: TournamentSettings) -> None:

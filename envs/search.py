@@ -3,11 +3,13 @@
 from pathlib import Path
 from types import ModuleType
 
+import numpy as np
+
 from .description import GameDescription
 from .engine import compilation
 from .engine.search_kernels import NODE_DTYPE, SETTINGS_DTYPE
 
-__all__ = ["NODE_DTYPE", "SETTINGS_DTYPE", "minimax_kernels", "search_kernels"]
+__all__ = ["NODE_DTYPE", "SETTINGS_DTYPE", "minimax_kernels", "root_statistics", "search_kernels"]
 
 _bound: dict[tuple[str, str], ModuleType] = {}
 
@@ -29,3 +31,19 @@ def _bound_kernels(file: str, description: GameDescription) -> ModuleType:
         rules, greedy = description.module("rules"), description.module("greedy")
         _bound[key] = compilation.load_bound(path, description.name, rules=rules, greedy=greedy)
     return _bound[key]
+
+
+def root_statistics(nodes: np.ndarray, seat: int, num_actions: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return visits int64 [num_actions] and a seat's mean returns float64 [num_actions] of the actions at a root.
+
+    `nodes` is a tree, NODE_DTYPE [pool]; returns are 0 where there are no visits.
+    """
+    visits = np.zeros(num_actions, np.int64)
+    returns = np.zeros(num_actions)
+    child = int(nodes[0]["first"])
+    while child:
+        node = nodes[child]
+        visits[node["action"]] = node["visits"]
+        returns[node["action"]] = node["total"][seat] / max(1, node["visits"])
+        child = int(node["next"])
+    return visits, returns

@@ -426,6 +426,8 @@ def test_the_command_takes_a_config(tmp_path, capsys):
     out = tmp_path / "t"
     assert main(["tournament", str(config), "rounds=2", "seed=5", "precision=null", "--out", str(out)]) == 0
     assert "2 rounds, 4 games, seed 5" in capsys.readouterr().out
+    assert main(["tournament", str(config), "--rounds", "1", "--seed", "6", "--out", str(tmp_path / "seeded")]) == 0
+    assert "1 round, 2 games, seed 6" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(

@@ -63,8 +63,8 @@ class Player:
         watch = keep if terms.records else None
         batch = play_matches(terms.game, agents, seeds, np.tile(places, (len(deals), 1)), watch, conduct)
         games = played_games(meeting.round, batch, seats, conduct)
-        records = [self._record(games, index, history[index], batch.states[index]) for index in range(len(games))]
-        return games, records if terms.records else []
+        recorded = range(len(games)) if terms.records else ()
+        return games, [self._record(games, index, history[index], batch.states[index]) for index in recorded]
 
     def _agents(self, meeting: Meeting) -> list[Agent]:
         agents = []

@@ -12,12 +12,11 @@ from .agent_results import AgentResult, agent_results
 from .games import PlayedGames
 from .ratings import Ratings, fit_ratings
 from .settings import ROUND_ROBIN, TournamentSettings
-from .statistics import ahead, mean_interval, shares_of_win
+from .statistics import NORMAL_QUANTILE, ahead, mean_interval, shares_of_win
 
 FORMAT = "meeplezoo-tournament/1"
 ALL_PLAYED, PRECISE, INTERRUPTED = "all rounds played", "precision reached", "interrupted"
 
-_TWO_SIDED = 1.959963984540054
 _BEYOND_DOUBT = 400.0
 """Elo: an agent this far ahead wins 10 games of 11, and nobody needs to know by how much exactly."""
 _SCORE_BINS = 24
@@ -51,7 +50,7 @@ def settled(ratings: Ratings, precision: float) -> bool:
     ladder = np.argsort(-ratings.elo, kind="stable").tolist()
     for upper, lower in pairwise(ladder):
         difference, error = ratings.difference(upper, lower)
-        half = _TWO_SIDED * error
+        half = NORMAL_QUANTILE * error
         if half > precision and difference - half < _BEYOND_DOUBT:
             return False
     return True
@@ -101,7 +100,7 @@ def _agent(table: Standings, agent: int, edges: np.ndarray) -> dict[str, Any]:
         "agent": table.settings.agents[agent].agent,
         "rating": rating,
         "error": error,
-        "interval": [rating - _TWO_SIDED * error, rating + _TWO_SIDED * error],
+        "interval": [rating - NORMAL_QUANTILE * error, rating + NORMAL_QUANTILE * error],
         "games": result.games,
         "wins": result.wins,
         "draws": result.draws,

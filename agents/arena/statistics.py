@@ -11,7 +11,8 @@ import numpy as np
 
 from .games import PlayedGames
 
-_NORMAL_QUANTILE = NormalDist().inv_cdf(0.975)
+NORMAL_QUANTILE = NormalDist().inv_cdf(0.975)
+"""97.5 % of a normal distribution lies below."""
 
 Interval = tuple[float, float]
 
@@ -19,7 +20,7 @@ Interval = tuple[float, float]
 def wilson_interval(points: float, games: int) -> Interval:
     """Return the 95 % score interval of a rate points / games (Wilson 1927); 0 and 1 are reached, not passed."""
     rate = points / games
-    square = _NORMAL_QUANTILE**2 / games
+    square = NORMAL_QUANTILE**2 / games
     centre = (rate + square / 2) / (1 + square)
     half = sqrt(rate * (1 - rate) * square + square**2 / 4) / (1 + square)
     low = 0.0 if rate == 0 else max(0.0, centre - half)
@@ -35,7 +36,7 @@ def student_quantile(degrees: int) -> float:
     """
     if degrees <= 2:
         return 12.706204736432095 if degrees == 1 else 4.302652729911275
-    z = _NORMAL_QUANTILE
+    z = NORMAL_QUANTILE
     terms = (
         (z**3 + z) / 4,
         (5 * z**5 + 16 * z**3 + 3 * z) / 96,

@@ -18,7 +18,6 @@ from types import FrameType
 import numpy as np
 
 from ...envs.records import Record
-from ..registry import make_agent
 from .folder import TournamentFolder, meetings_of
 from .games import PlayedGames, joined, no_games
 from .play import Meeting, Player, Terms
@@ -54,9 +53,6 @@ def play_tournament(
     caller if there are none. Raises ValueError for an agent that cannot be made, PlayersLost if a process dies.
     """
     game = settings.make_game()
-    for entrant in settings.agents:
-        # a wrong name should not show itself in the middle of a tournament
-        make_agent(entrant.agent, game, settings.seed)
     kept = no_games(game.num_players) if folder is None else folder.read_games(settings)
     terms = Terms(
         game=game,
