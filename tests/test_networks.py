@@ -17,7 +17,7 @@ from meeplezoo.agents.cell_policy import CellPolicy, _central_part
 from meeplezoo.agents.evaluation import evaluate
 from meeplezoo.agents.maskable_ppo_agent import MaskablePPOAgent
 from meeplezoo.envs import GameBatch, make_game
-from meeplezoo.training.model import make_model
+from meeplezoo.training.maskable_ppo import make_model
 from meeplezoo.training.progress import ProgressLine
 from meeplezoo.training.run_folder import RunFolder, new_run_folder
 from meeplezoo.training.self_play_env import SelfPlayVecEnv
@@ -132,11 +132,11 @@ def test_the_logit_of_a_cell_is_that_of_its_place():
 def test_every_part_of_the_network_of_cells_is_trained(tmp_path):
     config = tiny(run=str(tmp_path / "run"), **{**CELLS, "evaluation_interval": 10**6})
     trainer = Trainer(config, new_run_folder(config, "tiny"), ProgressLine(StringIO()), resume=False)
-    before = {name: value.detach().clone() for name, value in trainer.model.policy.named_parameters()}
+    before = {name: value.detach().clone() for name, value in trainer.learner.model.policy.named_parameters()}
     stop = StopAfter(2)
     stop.trainer = trainer
     trainer.run(stop)
-    after = dict(trainer.model.policy.named_parameters())
+    after = dict(trainer.learner.model.policy.named_parameters())
     assert before.keys() == after.keys()
     unchanged = [name for name in before if torch.equal(before[name], after[name])]
     assert not unchanged
@@ -155,8 +155,8 @@ def test_a_stopped_and_resumed_run_of_cells_and_dense_rewards_equals_one_that_wa
 def test_a_saved_network_of_cells_plays_as_it_did(cells_run):
     trainer = Trainer(tiny(run=str(cells_run), **CELLS), RunFolder(cells_run), ProgressLine(StringIO()), resume=True)
     game = trainer.game
-    saved = make_agent(f"ppo:{RunFolder(cells_run).last}", game, 1)
-    kept = MaskablePPOAgent("kept", trainer.model.policy, 1, deterministic=True)
+    saved = make_agent(f"ppo:{cells_run / 'last.zip'}", game, 1)
+    kept = MaskablePPOAgent("kept", trainer.learner.model.policy, 1, deterministic=True)
     batch = GameBatch(game, 8, auto_reset=False)
     batch.reset(2)
     decided = 0
@@ -171,7 +171,7 @@ def test_a_saved_network_of_cells_plays_as_it_did(cells_run):
 
 
 def test_an_agent_trained_on_another_form_of_observations_plays_all_the_same(flat_run):
-    path = RunFolder(flat_run).best
+    path = flat_run / "best.zip"
     options = QWIRKLE["options"]
     planes, flat = make_game("qwirkle", **options), make_game("qwirkle", observation="flat", **options)
     states = some_positions(planes, 30, 64)
@@ -192,7 +192,7 @@ def test_an_agent_trained_on_another_form_of_observations_plays_all_the_same(fla
 
 def test_an_agent_of_another_size_names_all_forms(flat_run):
     with pytest.raises(ValueError, match=r"was trained for observations \(1508,\) and 749 actions, .*\) or \(.*2377"):
-        make_agent(f"ppo:{RunFolder(flat_run).best}", make_game("qwirkle"), 1)
+        make_agent(f"ppo:{flat_run / 'best.zip'}", make_game("qwirkle"), 1)
 
 
 @pytest.mark.parametrize("options", [{}, {"num_players": 2, "seats": "adjacent"}])
@@ -202,7 +202,7 @@ def test_manhattan_trains_and_plays(options, tmp_path):
     game = make_game("manhattan", **options)
     assert trainer.game == game
     assert trainer.decisions == 256
-    agents = [f"ppo:{RunFolder(tmp_path / 'run').best}", *["random"] * (game.num_players - 1)]
+    agents = [f"ppo:{tmp_path / 'run' / 'best.zip'}", *["random"] * (game.num_players - 1)]
     assert evaluate(game, agents, 4, 1).agents[0].games == 4
     with pytest.raises(ValueError, match="was trained for observations"):
         make_agent(agents[0], make_game("manhattan", num_players=3), 1)

@@ -20,10 +20,11 @@ from meeplezoo.agents.evaluation import evaluate
 from meeplezoo.envs import make_game
 from meeplezoo.training.checkpoint import load_checkpoint
 from meeplezoo.training.command import train_command
-from meeplezoo.training.config import TrainingConfig, make_config, settings_help
+from meeplezoo.training.config import TrainingConfig
 from meeplezoo.training.config_files import change_config, config_names, config_stem, read_config
+from meeplezoo.training.config_reading import make_config, settings_help
 from meeplezoo.training.demo import run_demo
-from meeplezoo.training.opponents import OpponentPool
+from meeplezoo.training.maskable_ppo_opponents import OpponentPool
 from meeplezoo.training.progress import ProgressLine, duration
 from meeplezoo.training.run_folder import RunFolder
 from meeplezoo.training.trainer import Trainer
@@ -69,7 +70,10 @@ def test_overrides_are_yaml_and_of_the_right_type():
 @pytest.mark.parametrize(
     ("override", "message"),
     [
-        ("learning_rat=1", r"no setting 'learning_rat'; the settings are game, .*learning_rate.*device"),
+        (
+            "learning_rat=1",
+            r"maskable_ppo has no setting 'learning_rat'; its settings are algorithm, game, .*learning_rate.*device",
+        ),
         ("games=many", "setting games must be an integer, not 'many'"),
         ("games=2.5", "setting games must be an integer, not 2.5"),
         ("games=true", "setting games must be an integer, not True"),
@@ -168,11 +172,11 @@ def test_the_run_folder_holds_everything(straight):
 
 def test_the_models_play_as_agents(straight):
     game = make_game("azul")
-    for path in (RunFolder(straight).best, RunFolder(straight).last):
+    for path in (straight / "best.zip", straight / "last.zip"):
         result = evaluate(game, [f"ppo:{path}", "random"], 4, 1).agents[0]
         assert result.games == 4
     with pytest.raises(ValueError, match="was trained for observations"):
-        make_agent(f"ppo:{RunFolder(straight).best}", make_game("azul", num_players=3))
+        make_agent(f"ppo:{straight / 'best.zip'}", make_game("azul", num_players=3))
 
 
 def test_tensorboard_shows_the_numbers_of_the_metrics(straight):
@@ -191,7 +195,7 @@ def test_a_stopped_and_resumed_run_equals_one_that_was_not(straight, tmp_path):
     assert metrics(path) == metrics(straight)[:4]
     stopped = load_checkpoint(RunFolder(path).checkpoint, make_game("azul"))
     assert stopped["progress"].iteration == 3
-    assert len(stopped["pool"]["past"]) == 1
+    assert len(stopped["learner"]["pool"]["past"]) == 1
     train_tiny(path, resume=True)
     assert_equal_runs(straight, path)
 
@@ -214,8 +218,8 @@ def test_three_players_grey_wall_and_other_settings(tmp_path):
         baselines=["random"],
     )
     assert trainer.decisions == 768
-    assert trainer.pool.get_state()["past"] == []
-    assert len(trainer.env.seated.opponents) == 2
+    assert trainer.learner.pool.get_state()["past"] == []
+    assert len(trainer.learner.env.seated.opponents) == 2
     greedy = metrics(tmp_path / "three")[-1]["evaluation"]["greedy"]
     assert greedy["win_rate"] <= 1
 
@@ -247,18 +251,18 @@ def test_training_learns_to_beat_random(tmp_path):
 
 def test_the_pool_keeps_the_newest_past_selves_and_shares_the_weights(straight):
     trainer = train_tiny_in_memory(straight)
-    pool = OpponentPool(trainer.game, trainer.config, trainer.model)
+    pool = OpponentPool(trainer.game, trainer.config, trainer.learner.model)
     assert [agent.name for agent in pool.agents(0)] == ["current", "random", "greedy"]
     assert pool.weights() == pytest.approx([0.6, 0.2, 0.2])
     marks = []
     for mark in (1.0, 2.0, 3.0):
         with torch.no_grad():
-            next(trainer.model.policy.parameters()).fill_(mark)
+            next(trainer.learner.model.policy.parameters()).fill_(mark)
         pool.take_snapshot()
         marks.append([float(next(policy.parameters()).flatten()[0]) for policy in pool._past])
     assert marks == [[1.0], [1.0, 2.0], [3.0, 2.0]]
     assert pool.weights() == pytest.approx([0.3, 0.2, 0.2, 0.15, 0.15])
-    other = OpponentPool(trainer.game, trainer.config, trainer.model)
+    other = OpponentPool(trainer.game, trainer.config, trainer.learner.model)
     other.set_state(pool.get_state())
     assert_same(other.get_state(), pool.get_state())
     other.take_snapshot(), pool.take_snapshot()

@@ -1,6 +1,6 @@
 """Checkpoints: one file with everything that a run's future depends on, whole or not there.
 
-The file is the line "meeplezoo-checkpoint/1 SHA-256", then what `torch.save` wrote. Like every file of torch and
+The file is the line "meeplezoo-checkpoint/2 SHA-256", then what `torch.save` wrote. Like every file of torch and
 Stable-Baselines3 it holds pickled objects: load checkpoints of people you trust.
 """
 
@@ -16,7 +16,7 @@ import numpy as np
 from ..envs import Game
 from ..envs.files import write_atomically
 
-_FORMAT = "meeplezoo-checkpoint/1"
+_FORMAT = "meeplezoo-checkpoint/2"
 
 
 @dataclass
@@ -32,20 +32,14 @@ class Progress:
     best: tuple[float, float] = (-float("inf"), -float("inf"))
 
 
-def save_checkpoint(
-    path: Path, game: Game, progress: Progress, model: Any, env_state: dict[str, Any], pool_state: dict[str, Any]
-) -> None:
-    """Write model, optimiser, games, opponents and all random states."""
+def save_checkpoint(path: Path, game: Game, progress: Progress, learner: dict[str, Any]) -> None:
+    """Write how far the run has come, the learner's state and all random states."""
     import torch
 
-    model_file = io.BytesIO()
-    model.save(model_file)
     content = {
         "game": _identity(game),
         "progress": vars(progress),
-        "model": model_file.getvalue(),
-        "env": env_state,
-        "pool": pool_state,
+        "learner": learner,
         "random": random_states(),
     }
     buffer = io.BytesIO()
@@ -105,4 +99,9 @@ def set_random_states(states: dict[str, Any]) -> None:
 
 
 def _identity(game: Game) -> dict[str, Any]:
-    return {"name": game.name, "version": game.description.version, "options": dict(game.options)}
+    return {
+        "name": game.name,
+        "version": game.description.version,
+        "options": dict(game.options),
+        "observation": game.observation,
+    }

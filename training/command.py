@@ -41,7 +41,7 @@ def train_command(config: str | None, overrides: list[str], resume: str | None) 
         finished = train(settings, folder, resume=resume is not None)
     except ValueError as error:
         return _fail(str(error), FAILED)
-    print(f"best model: ppo:{folder.best}\nlearning curve: {folder.learning_curve}")
+    print(f"best model: {folder.best_agent()}\nlearning curve: {folder.learning_curve}")
     if not finished:
         print(f"stopped and saved; go on with: meeplezoo train --resume {folder.path}")
         return INTERRUPTED

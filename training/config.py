@@ -1,19 +1,23 @@
-"""The whole experiment in one frozen dataclass, read from YAML and `key=value` overrides."""
+"""The whole experiment in one frozen dataclass; `config_reading` makes it from YAML and `key=value` overrides."""
 
-import types
 from collections.abc import Mapping
 from dataclasses import MISSING, Field, dataclass, field, fields
 from math import prod
-from typing import Any, Union, get_args, get_origin, get_type_hints
+from typing import Any
 
 from ..envs import Game, make_game
 from ..envs.engine.random_stream import MAX_SEED
 from ..envs.engine.rewards import REWARDS
 
+ALGORITHMS = ("maskable_ppo", "ppo", "alphazero")
 ACTIVATIONS = ("tanh", "relu")
 NETWORKS = ("mlp", "cells")
+PRECISIONS = ("float32", "bfloat16")
 CHANGEABLE = ("decisions", "minutes", "evaluation_interval", "evaluation_games", "checkpoint_interval", "threads")
 """What may be changed when a run is resumed; everything else would make it another experiment."""
+
+_SB3, _PPO, _ZERO = ("maskable_ppo",), ("ppo",), ("alphazero",)
+_BOTH_PPO, _OWN = _SB3 + _PPO, _PPO + _ZERO
 
 
 def _setting(
@@ -23,65 +27,123 @@ def _setting(
     low: float | None = None,
     high: float | None = None,
     choices: tuple[str, ...] = (),
+    of: tuple[str, ...] = ALGORITHMS,
 ) -> Any:
-    return field(default=default, metadata={"help": meaning, "low": low, "high": high, "choices": choices})
+    metadata = {"help": meaning, "low": low, "high": high, "choices": choices, "of": of}
+    return field(default=default, metadata=metadata)
 
 
 @dataclass(frozen=True, kw_only=True)
 class TrainingConfig:
-    """Every setting of a training run; one iteration is a rollout of all games and the training on it.
+    """Every setting of a training run; one iteration is some play of all games and the training on it.
 
-    `settings_help` lists the fields with their meaning. Raises ValueError if a value is out of its range, if the
-    game or an option does not exist, or if settings do not fit together.
+    `config_reading.settings_help` lists the fields with their meaning and the algorithms that have them. Raises
+    ValueError if a value is out of its range, if the game or an option does not exist, or if
+    settings do not fit together; settings of other algorithms are of no effect.
     """
 
+    algorithm: str = _setting("how to train", "maskable_ppo", choices=ALGORITHMS)
     game: str = _setting("name of the game")
     options: dict[str, Any] = field(
-        default_factory=dict, metadata={"help": "options of the game; those left out are as the game has them"}
+        default_factory=dict,
+        metadata={"help": "options of the game; those left out are as the game has them", "of": ALGORITHMS},
     )
     observation: str | None = _setting("form of the observations; null is the game's first", None)
-    rewards: str = _setting("what the learner is paid at the end of a game", "margin", choices=REWARDS)
-    dense: bool = _setting("rewards margin: pay every change when it comes instead of all at the end", False)
+    rewards: str = _setting("what a learner is paid at the end of a game", "margin", choices=REWARDS, of=_BOTH_PPO)
+    dense: bool = _setting(
+        "rewards margin: pay every change when it comes instead of all at the end", False, of=_BOTH_PPO
+    )
     seed: int = _setting("seed of everything that is drawn", 0, low=0, high=MAX_SEED)
     run: str | None = _setting("run folder; null makes runs/<config>-<date-time>", None)
 
-    decisions: int = _setting("decisions of the learner to train on, rounded up to whole iterations", low=1)
+    decisions: int = _setting("decisions to learn from, rounded up to whole iterations", low=1)
     minutes: float | None = _setting("stop earlier after this time; null for no limit", None, low=0.0)
     games: int = _setting("games side by side", 256, low=1)
-    rollout: int = _setting("decisions per game and iteration", 16, low=1)
+    rollout: int = _setting(
+        "decisions per game and iteration: the learner's (maskable_ppo), everybody's (ppo, alphazero)", 16, low=1
+    )
 
     network: str = _setting(
         "layers on the whole observation, or convolutions on a plane whose cells are actions", "mlp", choices=NETWORKS
     )
     channels: int = _setting("channels of the convolutions of the network cells", 16, low=1)
-    hidden: tuple[int, ...] = _setting("widths of the hidden layers of policy and of value network", (256, 256), low=1)
-    activation: str = _setting("activation of the hidden layers", "relu", choices=ACTIVATIONS)
-    minibatch: int = _setting("decisions per gradient step; divides games * rollout", 1024, low=2)
-    epochs: int = _setting("passes over each rollout", 4, low=1)
+    hidden: tuple[int, ...] = _setting("widths of the hidden layers", (256, 256), low=1)
+    shared: bool = _setting("whether policy and value have the hidden layers in common", False, of=_OWN)
+    activation: str = _setting("activation of the hidden layers", "relu", choices=ACTIVATIONS, of=_SB3)
+    minibatch: int = _setting("decisions per gradient step", 1024, low=2)
+    epochs: int = _setting("passes over each rollout", 4, low=1, of=_BOTH_PPO)
     learning_rate: float = _setting("learning rate of Adam at the start", 1e-3, low=0.0)
     final_learning_rate: float = _setting("learning rate at the end, reached linearly", 1e-4, low=0.0)
-    gamma: float = _setting("discount per decision", 1.0, low=0.0, high=1.0)
-    gae_lambda: float = _setting("lambda of generalised advantage estimation", 0.95, low=0.0, high=1.0)
-    clip: float = _setting("clip range of the policy ratio", 0.2, low=0.0)
-    entropy: float = _setting("weight of the entropy bonus", 0.01, low=0.0)
+    gamma: float = _setting("discount per decision", 1.0, low=0.0, high=1.0, of=_BOTH_PPO)
+    gae_lambda: float = _setting("lambda of generalised advantage estimation", 0.95, low=0.0, high=1.0, of=_BOTH_PPO)
+    clip: float = _setting("clip range of the policy ratio", 0.2, low=0.0, of=_BOTH_PPO)
+    entropy: float = _setting("weight of the entropy bonus", 0.01, low=0.0, of=_BOTH_PPO)
     value_weight: float = _setting("weight of the value loss", 0.5, low=0.0)
     max_gradient: float = _setting("largest norm of the gradient", 0.5, low=0.0)
     target_kl: float | None = _setting(
-        "stop the epochs of an iteration at 1.5 times this KL; null: never", None, low=0.0
+        "stop the epochs of an iteration at 1.5 times this KL; null: never", None, low=0.0, of=_BOTH_PPO
     )
+    compile: bool = _setting("compile the network with torch.compile", False, of=_PPO)
+    precision: str = _setting("numbers of the network's layers while learning", "float32", choices=PRECISIONS, of=_PPO)
 
     share_current: float = _setting(
-        "share of opponents that are the learner as it is, relative to the others", 0.4, low=0.0
+        "share of opponents that are the learner as it is, relative to the others", 0.4, low=0.0, of=_SB3
     )
     share_past: float = _setting(
-        "share of opponents that are past selves; the learner itself before the first", 0.4, low=0.0
+        "share of opponents that are past selves; the learner itself before the first", 0.4, low=0.0, of=_SB3
     )
-    share_baselines: float = _setting("share of opponents that are baselines", 0.2, low=0.0)
-    baselines: tuple[str, ...] = _setting("agents that are baselines, each equally often", ("random", "greedy"))
-    pool_size: int = _setting("past selves that are kept, the oldest goes first", 4, low=0)
-    snapshot_interval: int = _setting("iterations from one past self to the next", 25, low=1)
+    share_baselines: float = _setting("share of opponents that are baselines", 0.2, low=0.0, of=_SB3)
+    share_league: float = _setting(
+        "share of games with opponents of the league; in the others all seats learn", 0.5, low=0.0, high=1.0, of=_PPO
+    )
+    league_floor: float = _setting(
+        "share of the league's games that all opponents have equally, whatever their win rates",
+        0.2,
+        low=0.0,
+        high=1.0,
+        of=_PPO,
+    )
+    league_power: float = _setting(
+        "an opponent is drawn by (1 - the learner's win rate) to this power", 2.0, low=0.0, of=_PPO
+    )
+    baselines: tuple[str, ...] = _setting(
+        "agents that are opponents besides past selves", ("random", "greedy"), of=_BOTH_PPO
+    )
+    pool_size: int = _setting("past selves that are kept, the oldest goes first", 4, low=0, of=_BOTH_PPO)
+    snapshot_interval: int = _setting("iterations from one past self to the next", 25, low=1, of=_BOTH_PPO)
+
+    simulations: int = _setting("simulations of a search while learning", 16, low=2, of=_ZERO)
+    considered: int = _setting("actions that a search considers at its root", 8, low=2, of=_ZERO)
+    win_weight: float = _setting(
+        "weight of winning in what is learned to be expected; the rest is the squashed margin",
+        0.5,
+        low=0.0,
+        high=1.0,
+        of=_ZERO,
+    )
+    outcome_weight: float = _setting(
+        "weight of a game's outcome in the target of the value; the rest is what the search found",
+        0.75,
+        low=0.0,
+        high=1.0,
+        of=_ZERO,
+    )
+    window: int = _setting("decisions that are kept to learn from", 200_000, low=1, of=_ZERO)
+    reuse: float = _setting("how often a decision is learned from, on the average", 4.0, low=0.0, of=_ZERO)
+    symmetries: bool = _setting("turn what is learned from by the game's symmetries", True, of=_ZERO)
+    weight_decay: float = _setting("weight decay of AdamW", 1e-4, low=0.0, of=_ZERO)
+    warm_agent: str = _setting("agent whose games are learned from before the first search", "greedy", of=_ZERO)
+    warm_decisions: int = _setting("decisions of those games; 0 begins from nothing", 100_000, low=0, of=_ZERO)
+    warm_epochs: int = _setting("passes over them", 4, low=1, of=_ZERO)
+    warm_exploration: float = _setting(
+        "share of random moves in them, not learned from", 0.1, low=0.0, high=1.0, of=_ZERO
+    )
+    processes: int = _setting("processes that play, each so many games", 1, low=1, of=_ZERO)
 
     evaluation_opponents: tuple[str, ...] = _setting("agents to evaluate against", ("random", "greedy"))
+    evaluation_simulations: int = _setting(
+        "simulations of the learner's searches in evaluations; 0: none", 0, low=0, of=_OWN
+    )
     evaluation_interval: int = _setting("iterations between evaluations; one more is made at the end", 25, low=1)
     evaluation_games: int = _setting("games per opponent and evaluation", 400, low=1)
     checkpoint_interval: int = _setting("iterations between checkpoints", 10, low=1)
@@ -94,7 +156,10 @@ class TrainingConfig:
             _check_range(one.name, getattr(self, one.name), one.metadata)
         # spelled out, so that a run's config says them even if the game's defaults should change
         object.__setattr__(self, "options", dict(self.make_game().options))
-        if self.decisions_per_iteration % self.minibatch:
+        self._check_together()
+
+    def _check_together(self) -> None:
+        if self.algorithm == "maskable_ppo" and self.decisions_per_iteration % self.minibatch:
             raise ValueError(
                 f"minibatch must divide games * rollout = {self.decisions_per_iteration}, {self.minibatch} does not"
             )
@@ -120,85 +185,25 @@ class TrainingConfig:
         return self.games * self.rollout
 
     def learning_rate_after(self, decisions: int) -> float:
-        """Return the learning rate once this many of the learner's decisions have been made."""
+        """Return the learning rate once so many decisions have been learned from."""
         remaining = max(0.0, 1.0 - decisions / self.decisions)
         return self.final_learning_rate + remaining * (self.learning_rate - self.final_learning_rate)
 
     def to_mapping(self) -> dict[str, Any]:
-        """Return the settings as YAML and JSON know them."""
-        plain = {one.name: getattr(self, one.name) for one in fields(self)}
+        """Return the algorithm's settings as YAML and JSON know them."""
+        plain = {one.name: getattr(self, one.name) for one in settings_of(self.algorithm)}
         return {name: list(value) if isinstance(value, tuple) else value for name, value in plain.items()}
+
+
+def settings_of(algorithm: str) -> tuple[Field[Any], ...]:
+    """Return the settings that an algorithm has."""
+    return tuple(one for one in fields(TrainingConfig) if algorithm in one.metadata["of"])
 
 
 def sees_cells(game: Game) -> bool:
     """Tell whether a game's observation begins with a plane whose cells are actions too."""
     first_cell, shape = game.description.first_cell_action, game.observation_fields[0].shape
     return first_cell is not None and shape[0] == 1 and prod(shape) == game.num_actions - first_cell
-
-
-def settings_help() -> dict[str, str]:
-    """Return one line for each setting, in order: type, default, meaning and valid values."""
-    hints = get_type_hints(TrainingConfig)
-    lines = {}
-    for one in fields(TrainingConfig):
-        optional = one.default is not MISSING or one.default_factory is not MISSING
-        default = f"default {_plain(one)}" if optional else "required"
-        choices = one.metadata.get("choices")
-        words = f" ({', '.join(choices)})" if choices else ""
-        lines[one.name] = f"{_type_name(hints[one.name])}, {default}: {one.metadata['help']}{words}"
-    return lines
-
-
-def make_config(settings: Mapping[str, Any]) -> TrainingConfig:
-    """Return the config of plain settings (from YAML or JSON).
-
-    Raises ValueError, one sentence, for an unknown, missing or wrong setting; it lists the valid ones.
-    """
-    hints = get_type_hints(TrainingConfig)
-    for name in settings:
-        if name not in hints:
-            raise ValueError(f"there is no setting {name!r}; the settings are {', '.join(hints)}")
-    for one in fields(TrainingConfig):
-        if one.default is MISSING and one.default_factory is MISSING and one.name not in settings:
-            raise ValueError(f"the setting {one.name!r} is missing: {one.metadata['help']}")
-    return TrainingConfig(**{name: _convert(name, value, hints[name]) for name, value in settings.items()})
-
-
-def _convert(name: str, value: Any, kind: Any) -> Any:
-    converted = _fit(value, kind)
-    if converted is MISSING:
-        raise ValueError(f"setting {name} must be {_type_name(kind)}, not {value!r}")
-    return converted
-
-
-def _fit(value: Any, kind: Any) -> Any:
-    """Return the value as the type has it, or MISSING if it does not fit."""
-    origin = get_origin(kind)
-    if origin in (Union, types.UnionType):
-        fitting = (_fit(value, member) for member in get_args(kind))
-        return next((found for found in fitting if found is not MISSING), MISSING)
-    if origin is tuple:
-        if not isinstance(value, list | tuple):
-            return MISSING
-        members = tuple(_fit(member, get_args(kind)[0]) for member in value)
-        return MISSING if MISSING in members else members
-    if origin is dict:
-        return dict(value) if isinstance(value, Mapping) and all(isinstance(key, str) for key in value) else MISSING
-    if isinstance(value, bool) or kind is bool:
-        return value if isinstance(value, bool) and kind is bool else MISSING
-    if kind is float and isinstance(value, int | float):
-        return float(value)
-    return value if isinstance(value, kind) else MISSING
-
-
-def _type_name(kind: Any) -> str:
-    origin = get_origin(kind)
-    if origin in (Union, types.UnionType):
-        return " or ".join(_type_name(member) for member in get_args(kind))
-    if origin is tuple:
-        return f"a list ({_type_name(get_args(kind)[0])} each)"
-    names = {bool: "true or false", int: "an integer", float: "a number", str: "a text", type(None): "null"}
-    return "a mapping" if origin is dict else names[kind]
 
 
 def _check_range(name: str, value: Any, metadata: Mapping[str, Any]) -> None:
@@ -213,12 +218,3 @@ def _check_range(name: str, value: Any, metadata: Mapping[str, Any]) -> None:
             raise ValueError(f"setting {name} must be at least {low}, not {number!r}")
         if high is not None and not number <= high:
             raise ValueError(f"setting {name} must be at most {high}, not {number!r}")
-
-
-def _plain(one: Field[Any]) -> Any:
-    """Return the default of a field as YAML writes it."""
-    if one.default_factory is not MISSING:
-        return one.default_factory()
-    if isinstance(one.default, tuple):
-        return list(one.default)
-    return "null" if one.default is None else one.default

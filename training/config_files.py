@@ -10,12 +10,13 @@ import yaml
 
 from ..configs.yaml_settings import parse_overrides, parse_settings
 from ..envs.files import write_atomically
-from .config import CHANGEABLE, TrainingConfig, make_config
+from .config import CHANGEABLE, TrainingConfig
+from .config_reading import make_config
 
 VERSIONS = "versions"
 """The key of a run's config.yaml that says what it was made with; reading a config skips it."""
 
-_PACKAGES = ("meeplezoo", "numpy", "torch", "stable-baselines3", "sb3-contrib")
+_PACKAGES = ("meeplezoo", "numpy", "torch", "stable-baselines3", "sb3-contrib", "safetensors")
 
 
 def config_names() -> list[str]:

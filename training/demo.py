@@ -43,14 +43,15 @@ def run_demo(config_name: str, overrides: list[str], games: int = GAMES) -> int:
     if code != DONE:
         return code
     print(f"\nthe best model in {games:,} games against each of {', '.join(config.evaluation_opponents)}:\n")
-    learner = f"ppo:{folder.best}"
+    learner = folder.best_agent()
+    assert learner is not None
     tables = {opponent: _play(config, learner, opponent, games) for opponent in config.evaluation_opponents}
     print("\n".join(format_table(tables)))
     with write_atomically(folder.path / "final-evaluation.json", "w") as file:
         json.dump({name: table.as_json() for name, table in tables.items()}, file, indent=1)
     replay = _record(config, learner, config.evaluation_opponents[-1], folder.path / "replay.jsonl")
     print(
-        f"\nlearning curve  {folder.learning_curve}\nmodel           {folder.best}"
+        f"\nlearning curve  {folder.learning_curve}\nmodel           {learner}"
         f"\nreplay          {replay}"
         f"\n\nwatch it:       meeplezoo replay {replay}"
         f"\nplay it:        meeplezoo play {config.game} human {learner}"

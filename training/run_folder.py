@@ -9,6 +9,7 @@ from typing import Any
 from ..envs.files import write_atomically
 from .config import TrainingConfig
 from .config_files import read_config, write_config
+from .learner import AGENT_KINDS
 
 
 class RunFolder:
@@ -18,7 +19,8 @@ class RunFolder:
     |---|---|
     | `config.yaml` | every setting, and the versions that made the run |
     | `checkpoint.pt` | all that is needed to go on, as of the last checkpoint |
-    | `last.zip`, `best.zip` | the model of the last checkpoint and of the best evaluation, as agents `ppo:FILE` |
+    | `last.KIND`, `best.KIND` | the policy of the last checkpoint and of the best evaluation; |
+    | | agent `ppo:FILE` if KIND is zip, `net:FILE` if it is safetensors |
     | `metrics.jsonl` | one JSON object per iteration |
     | `evaluations/DECISIONS.json` | the tables of one evaluation by opponent |
     | `learning-curve.png` | win rates over decisions |
@@ -29,12 +31,23 @@ class RunFolder:
         self.path = Path(path)
         self.config = self.path / "config.yaml"
         self.checkpoint = self.path / "checkpoint.pt"
-        self.last = self.path / "last.zip"
-        self.best = self.path / "best.zip"
         self.metrics = self.path / "metrics.jsonl"
         self.evaluations = self.path / "evaluations"
         self.learning_curve = self.path / "learning-curve.png"
         self.tensorboard = self.path / "tensorboard"
+
+    def last(self, kind: str) -> Path:
+        """Return where the policy of the last checkpoint lies; `kind` is a key of `learner.AGENT_KINDS`."""
+        return self.path / f"last.{kind}"
+
+    def best(self, kind: str) -> Path:
+        """Return where the policy of the best evaluation lies."""
+        return self.path / f"best.{kind}"
+
+    def best_agent(self) -> str | None:
+        """Return the policy of the best evaluation as the text of an agent; None before the first evaluation."""
+        texts = (f"{agent}:{self.best(kind)}" for kind, agent in AGENT_KINDS.items() if self.best(kind).is_file())
+        return next(texts, None)
 
     def add_metrics(self, row: Mapping[str, Any]) -> None:
         """Append the numbers of one iteration."""

@@ -1,24 +1,22 @@
 """The training loop: rollout and training, snapshots, evaluations, checkpoints, until the end or a request to stop."""
 
 import time
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from ..agents import Agent, make_agent
 from ..agents.evaluation import Evaluation, evaluate
-from ..agents.maskable_ppo_agent import MaskablePPOAgent
 from ..envs import Game
 from ..envs.files import write_atomically
 from .checkpoint import Progress, load_checkpoint, save_checkpoint, set_random_states
 from .config import TrainingConfig
 from .interruption import StopRequest, stop_on_signal
+from .learner import Learner, make_learner, prepare_torch
 from .learning_curve import draw_learning_curve
-from .model import load_model, make_model, prepare_torch, save_for_playing, train_one_iteration
-from .opponents import OpponentPool
 from .progress import ProgressLine, duration
 from .run_folder import RunFolder
-from .self_play_env import SelfPlayVecEnv
 from .tensorboard import TensorBoard
 
 LEARNER = "learner"
@@ -27,7 +25,7 @@ _SECONDS_BETWEEN_PICTURES = 60
 
 
 class Trainer:
-    """One run in memory: model, environment and opponents, at the end of an iteration.
+    """One run in memory, at the end of an iteration: its learner and how far it has come.
 
     A new run begins with its checkpoint and first evaluation; with `resume` the run of the folder's checkpoint
     goes on. ValueError if the checkpoint is missing or damaged, or as `check_trainable` says.
@@ -40,17 +38,10 @@ class Trainer:
         self.game: Game = config.make_game()
         self._line = line
         self._rates: dict[str, Any] = {}
-        # the pool needs a model, the model an environment, the environment opponents: these are never asked
-        first = [make_agent("random", self.game, config.seed)]
-        self.env = SelfPlayVecEnv(
-            self.game, config.games, first, rewards=config.rewards, dense=config.dense, seed=config.seed
-        )
         content = load_checkpoint(folder.checkpoint, self.game) if resume else None
-        if content is None:
-            self.model = make_model(config, self.env)
-            self.pool = OpponentPool(self.game, config, self.model)
-            self.progress = Progress()
-        else:
+        self.learner: Learner = make_learner(config, self.game)
+        self.progress = Progress()
+        if content is not None:
             self._go_on_from(content)
         self._tensorboard = TensorBoard(folder.tensorboard, self.decisions)
         self._drawn = time.perf_counter()
@@ -61,9 +52,8 @@ class Trainer:
 
     @property
     def decisions(self) -> int:
-        """Return how many decisions the learner has made."""
-        decisions: int = self.model.num_timesteps
-        return decisions
+        """Return how many decisions the learner has learned from."""
+        return self.learner.decisions
 
     def run(self, stop: StopRequest) -> None:
         """Train until the config's end, its time limit or a request to stop; everything is saved then."""
@@ -76,22 +66,20 @@ class Trainer:
         self._draw()
 
     def save(self) -> None:
-        """Write the checkpoint, and its model as an agent."""
-        with write_atomically(self.folder.last) as file:
-            save_for_playing(self.model, file)
-        state = self.env.get_state()
-        save_checkpoint(self.folder.checkpoint, self.game, self.progress, self.model, state, self.pool.get_state())
+        """Write the checkpoint, and its policy as an agent."""
+        self._write_agent(self.folder.last(self.learner.kind))
+        save_checkpoint(self.folder.checkpoint, self.game, self.progress, self.learner.get_state())
 
     def _go_on_from(self, content: dict[str, Any]) -> None:
-        self.model = load_model(self.config, self.env, content["model"])
-        self.pool = OpponentPool(self.game, self.config, self.model)
-        self.pool.set_state(content["pool"])
-        self.env.set_opponents(self.pool.agents(0), self.pool.weights())
-        self.env.set_state(content["env"])
+        self.learner.set_state(content["learner"])
         self.progress = content["progress"]
         self.folder.forget_after(self.decisions)
         # last of all: making networks draws random numbers
         set_random_states(content["random"])
+
+    def _write_agent(self, path: Path) -> None:
+        with write_atomically(path) as file:
+            self.learner.write_agent(file, self.progress.seconds)
 
     def _is_over(self) -> bool:
         minutes = self.config.minutes
@@ -100,11 +88,8 @@ class Trainer:
         )
 
     def _iterate(self) -> None:
-        self.env.set_opponents(self.pool.agents(self.progress.iteration), self.pool.weights())
-        logged = train_one_iteration(self.model, self.config)
+        logged = self.learner.iterate(self.progress.iteration)
         self.progress.iteration += 1
-        if self.progress.iteration % self.config.snapshot_interval == 0:
-            self.pool.take_snapshot()
         self.progress.seconds = time.perf_counter() - self._began
         due = self.progress.iteration % self.config.evaluation_interval == 0
         self._after_iteration(logged, evaluated=due or self._is_over())
@@ -113,7 +98,6 @@ class Trainer:
         row: dict[str, Any] = {
             "iteration": self.progress.iteration,
             "decisions": self.decisions,
-            **self._episode_statistics(),
             **logged,
         }
         if evaluated:
@@ -130,15 +114,6 @@ class Trainer:
         draw_learning_curve(self.folder.read_metrics(), self.config, self.folder.learning_curve)
         self._drawn = time.perf_counter()
 
-    def _episode_statistics(self) -> dict[str, float]:
-        episodes = self.model.ep_info_buffer
-        if not episodes:
-            return {}
-        return {
-            "rollout/reward": float(np.mean([episode["r"] for episode in episodes])),
-            "rollout/length": float(np.mean([episode["l"] for episode in episodes])),
-        }
-
     def _evaluate(self) -> dict[str, Any]:
         """Play against every evaluation opponent; keep the model if it is the best so far."""
         tables = {opponent: self._play_against(opponent) for opponent in self.config.evaluation_opponents}
@@ -150,8 +125,7 @@ class Trainer:
         )
         if score > self.progress.best:
             self.progress.best = score
-            with write_atomically(self.folder.best) as file:
-                save_for_playing(self.model, file)
+            self._write_agent(self.folder.best(self.learner.kind))
         return {
             name: {
                 "win_rate": result.win_rate,
@@ -163,8 +137,7 @@ class Trainer:
 
     def _play_against(self, opponent: str) -> Evaluation:
         seed = self.config.seed
-        learner = MaskablePPOAgent(LEARNER, self.model.policy, seed, deterministic=True)
-        agents: list[str | Agent] = [learner, *[opponent] * (self.game.num_players - 1)]
+        agents: list[str | Agent] = [self.learner.agent(LEARNER, seed), *[opponent] * (self.game.num_players - 1)]
         # always the same deals: curves of one run are compared with each other
         return evaluate(self.game, agents, self.config.evaluation_games, seed)
 

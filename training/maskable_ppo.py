@@ -1,0 +1,161 @@
+"""MaskablePPO of sb3-contrib by self-play: the learner holds one seat of every game, agents the others."""
+
+import io
+from typing import IO, Any
+
+import numpy as np
+
+from ..agents import Agent, make_agent
+from ..agents.maskable_ppo_agent import MaskablePPOAgent
+from ..envs import Game
+from .config import TrainingConfig
+from .learner import MASKABLE_PPO_FILE
+from .maskable_ppo_opponents import OpponentPool
+from .self_play_env import SelfPlayVecEnv
+
+EPISODES_OF_STATISTICS = 1000
+_NOT_FOR_PLAYING = ["_last_obs", "_last_episode_starts", "ep_info_buffer", "ep_success_buffer"]
+
+
+class MaskablePPOLearner:
+    """The model, its games and its opponents; see `learner.Learner`."""
+
+    kind = MASKABLE_PPO_FILE
+
+    def __init__(self, config: TrainingConfig, game: Game) -> None:
+        self._config = config
+        # the pool needs a model, the model an environment, the environment opponents: these are never asked
+        first = [make_agent("random", game, config.seed)]
+        self.env = SelfPlayVecEnv(
+            game, config.games, first, rewards=config.rewards, dense=config.dense, seed=config.seed
+        )
+        self.model = make_model(config, self.env)
+        self.pool = OpponentPool(game, config, self.model)
+
+    @property
+    def decisions(self) -> int:
+        """Return how many decisions the learner has made."""
+        decisions: int = self.model.num_timesteps
+        return decisions
+
+    def iterate(self, iteration: int) -> dict[str, float]:
+        """Collect one rollout and train on it; return the statistics of episodes and what the library logged."""
+        self.env.set_opponents(self.pool.agents(iteration), self.pool.weights())
+        logged = train_one_iteration(self.model, self._config)
+        if (iteration + 1) % self._config.snapshot_interval == 0:
+            self.pool.take_snapshot()
+        return {**self._episode_statistics(), **logged}
+
+    def agent(self, name: str, seed: int) -> Agent:
+        """Return an agent of the current policy that takes its most probable actions."""
+        return MaskablePPOAgent(name, self.model.policy, seed, deterministic=True)
+
+    def write_agent(self, file: IO[bytes], seconds: float) -> None:
+        """Write the model without the state of its training, as agent `ppo:FILE` reads it."""
+        self.model.save(file, exclude=_NOT_FOR_PLAYING)
+
+    def get_state(self) -> dict[str, Any]:
+        """Return model, optimiser, games and past selves."""
+        file = io.BytesIO()
+        self.model.save(file)
+        return {"model": file.getvalue(), "env": self.env.get_state(), "pool": self.pool.get_state()}
+
+    def set_state(self, state: dict[str, Any]) -> None:
+        """Go back to a state from `get_state`."""
+        self.model = load_model(self._config, self.env, state["model"])
+        self.pool = OpponentPool(self.env.game, self._config, self.model)
+        self.pool.set_state(state["pool"])
+        self.env.set_opponents(self.pool.agents(0), self.pool.weights())
+        self.env.set_state(state["env"])
+
+    def _episode_statistics(self) -> dict[str, float]:
+        episodes = self.model.ep_info_buffer
+        if not episodes:
+            return {}
+        return {
+            "rollout/reward": float(np.mean([episode["r"] for episode in episodes])),
+            "rollout/length": float(np.mean([episode["l"] for episode in episodes])),
+        }
+
+
+def make_learner(config: TrainingConfig, game: Game) -> MaskablePPOLearner:
+    """Return a new learner; see `learner.make_learner`."""
+    return MaskablePPOLearner(config, game)
+
+
+def make_model(config: TrainingConfig, env: SelfPlayVecEnv) -> Any:
+    """Return a new MaskablePPO model; seeds the random generators of torch, numpy and Python too."""
+    import torch
+    from sb3_contrib import MaskablePPO
+
+    policy, policy_settings = _policy(config, env)
+    activation = {"tanh": torch.nn.Tanh, "relu": torch.nn.ReLU}[config.activation]
+    model = MaskablePPO(
+        policy,
+        env,
+        learning_rate=config.learning_rate,
+        n_steps=config.rollout,
+        batch_size=config.minibatch,
+        n_epochs=config.epochs,
+        gamma=config.gamma,
+        gae_lambda=config.gae_lambda,
+        clip_range=config.clip,
+        ent_coef=config.entropy,
+        vf_coef=config.value_weight,
+        max_grad_norm=config.max_gradient,
+        target_kl=config.target_kl,
+        stats_window_size=EPISODES_OF_STATISTICS,
+        policy_kwargs={"net_arch": list(config.hidden), "activation_fn": activation, **policy_settings},
+        # numpy's global generator takes 32 bits
+        seed=config.seed & 0xFFFFFFFF,
+        device=config.device,
+    )
+    # the model has seeded the environment with its own 32 bits
+    env.seed(config.seed)
+    _silence(model)
+    return model
+
+
+def _policy(config: TrainingConfig, env: SelfPlayVecEnv) -> tuple[Any, dict[str, Any]]:
+    """Return the class of the policy, or its name, and its own settings."""
+    if config.network == "mlp":
+        return "MlpPolicy", {"ortho_init": True}
+    from ..agents.cell_policy import CellFeatures, CellPolicy
+
+    plane = env.game.observation_fields[0]
+    return CellPolicy, {
+        "features_extractor_class": CellFeatures,
+        "features_extractor_kwargs": {
+            "side": plane.shape[1],
+            "codes": int(plane.high) + 1,
+            "channels": config.channels,
+        },
+        "first_cell_action": env.game.description.first_cell_action,
+    }
+
+
+def load_model(config: TrainingConfig, env: SelfPlayVecEnv, content: bytes) -> Any:
+    """Return the model of a checkpoint; reseeds the global random generators, as making one does."""
+    from sb3_contrib import MaskablePPO
+
+    model = MaskablePPO.load(io.BytesIO(content), env=env, device=config.device, force_reset=False)
+    _silence(model)
+    return model
+
+
+def _silence(model: Any) -> None:
+    """Let the model's logger keep its numbers, for `train_one_iteration`, and write nothing itself."""
+    from stable_baselines3.common.logger import Logger
+
+    model.set_logger(Logger(folder=None, output_formats=[]))
+
+
+def train_one_iteration(model: Any, config: TrainingConfig) -> dict[str, float]:
+    """Collect one rollout and train on it; return what the library logged ("train/loss" and so on)."""
+    from stable_baselines3.common.utils import ConstantSchedule, FloatSchedule
+
+    model.lr_schedule = FloatSchedule(ConstantSchedule(config.learning_rate_after(model.num_timesteps)))
+    model.learn(config.decisions_per_iteration, reset_num_timesteps=False, log_interval=None)
+    logged = {name: float(value) for name, value in model.logger.name_to_value.items()}
+    model.logger.name_to_value.clear()
+    return logged
