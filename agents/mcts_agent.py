@@ -1,6 +1,7 @@
 """The agent that searches: Monte-Carlo tree search in compiled kernels, "mcts" or "mcts:sims=1000,leaf=greedy"."""
 
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Any
 
@@ -122,9 +123,7 @@ class MCTSAgent:
         seat = int(state["to_move"])
         nodes = [self._nodes[child] for child in self._children(0)[:most]]
         moves = tuple(
-            ViewedMove(
-                game.move(int(node["action"]), state), int(node["visits"]), float(node["total"][seat] / node["visits"])
-            )
+            ViewedMove(game.move(int(node["action"]), state), int(node["visits"]), float(node["mean"][seat]))
             for node in nodes
             if node["visits"]
         )
@@ -218,10 +217,10 @@ def _kernel_settings(game: Game, settings: SearchSettings) -> np.ndarray:
     return row
 
 
-def read_settings(text: str, argument: str) -> SearchSettings:
-    """Return the settings of a text like "sims=200,leaf=random"; ValueError that names what is wrong."""
+def read_settings(text: str, argument: str, defaults: Mapping[str, Any]) -> SearchSettings:
+    """Return the settings of a text like "sims=200,leaf=random" over a game's own; ValueError if wrong."""
     types: dict[str, Any] = {field.name: type(field.default) for field in fields(SearchSettings)}
-    given: dict[str, Any] = {}
+    given: dict[str, Any] = dict(defaults)
     for part in argument.split(",") if argument else []:
         name, _, value = part.partition("=")
         if name not in types:
@@ -229,7 +228,8 @@ def read_settings(text: str, argument: str) -> SearchSettings:
         try:
             given[name] = types[name](value)
         except ValueError:
-            raise ValueError(f"agent {text!r}: {name} must be a number, not {value!r}") from None
+            kind = "a whole number" if types[name] is int else "a number"
+            raise ValueError(f"agent {text!r}: {name} must be {kind}, not {value!r}") from None
     if "seconds" in given and "sims" not in given:
         given["sims"] = 2**31 - 1
     settings = SearchSettings(**given)
@@ -256,4 +256,4 @@ def read_settings(text: str, argument: str) -> SearchSettings:
 
 def make(game: Game, text: str, argument: str, seed: int) -> MCTSAgent:
     """Return the agent; see `registry.make_agent`."""
-    return MCTSAgent(game, text, read_settings(text, argument), seed)
+    return MCTSAgent(game, text, read_settings(text, argument, game.description.search), seed)

@@ -4,8 +4,9 @@ from collections.abc import Callable
 
 import numpy as np
 
+from ..envs.engine.playout_kernels import MAX_PLAYERS
 from ..envs.engine.random_stream import game_seeds
-from ..envs.engine.search_kernels import MAX_DEPTH, MAX_PLAYERS
+from ..envs.engine.search_kernels import MAX_DEPTH
 from ..envs.engine.state import RUNNING
 from ..envs.game import Game
 from ..envs.search import NODE_DTYPE, SETTINGS_DTYPE, root_statistics, search_kernels
@@ -60,10 +61,11 @@ def search_with_network(
     heuristic, scratch = np.zeros(game.num_actions, np.float32), np.zeros(game.kernels.SCRATCH_SIZE, np.int64)
     observation = np.zeros(game.observation_size, np.float32)
     room = (mask, slots, heuristic, scratch, observation, game.form)
+    firsts = np.full(number, -1)
     priors = np.zeros((number, game.num_actions), np.float32)
     values = np.zeros((number, MAX_PLAYERS), np.float32)
     for _ in range(simulations):
-        kernels.descend_all(states, leaves, seats, trees, used, paths, depths, settings, streams, *room)
+        kernels.descend_all(states, leaves, seats, firsts, trees, used, paths, depths, settings, streams, *room)
         running = np.flatnonzero(leaves["over"] == RUNNING)
         if len(running):
             found = evaluate(Decisions(game, leaves.take(running)))

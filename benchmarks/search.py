@@ -30,6 +30,8 @@ import numpy as np
 
 from ..agents.mcts_agent import make
 from ..envs import Game, game_names, make_game
+from ..envs.engine.playout_kernels import MAX_PLAYERS
+from ..envs.engine.random_stream import renew_stream
 from ..envs.files import write_atomically
 from ..envs.game import as_batch
 from ..envs.options import Number
@@ -77,9 +79,10 @@ def compiled_loops(game: Game) -> Loops:
     The first returns the nodes in use, the last the plies played; arguments are as in the search kernels.
     """
     kernels = search_kernels(game.description)
-    deal, descend, play_on = kernels._deal_anew, kernels._descend, kernels._play_on
-    clear, write_returns, back_up = kernels._clear, kernels._write_returns, kernels._back_up
-    depths, players = kernels.MAX_DEPTH, kernels.MAX_PLAYERS
+    play_on, write_returns = kernels.playouts.play_on, kernels.playouts.write_returns
+    descend, clear, back_up = kernels._descend, kernels._clear, kernels._back_up
+    redeal = kernels.rules.redeal
+    depths, players, free = kernels.MAX_DEPTH, MAX_PLAYERS, np.int64(-1)
     compile_lazily: Any = numba.njit(nogil=True, error_model="numpy")
 
     def search(
@@ -105,12 +108,14 @@ def compiled_loops(game: Game) -> Loops:
         for index in range(len(leaves)):
             room[0] = root[0]
             state = room[0]
-            deal(state, np.int64(root[0]["to_move"]), stream)
+            seat = np.int64(root[0]["to_move"])
+            renew_stream(state["random"], stream)
+            redeal(state, seat)
             depth, used = descend(
-                state, nodes, used, path, settings, stream, mask, slots, values, scratch, observation, form
+                state, free, nodes, used, path, settings, stream, mask, slots, values, scratch, observation, form
             )
             leaves[index] = state
-            play_on(state, settings, stream, values, scratch)
+            play_on(state, seat, settings, stream, values, scratch)
             write_returns(state, settings, scores, places, returns)
             back_up(nodes, path, depth, returns)
         return used
@@ -118,13 +123,14 @@ def compiled_loops(game: Game) -> Loops:
     def deals(root: Any, room: Any, stream: Any, count: int) -> None:
         for _ in range(count):
             room[0] = root[0]
-            deal(room[0], np.int64(root[0]["to_move"]), stream)
+            renew_stream(room[0]["random"], stream)
+            redeal(room[0], np.int64(root[0]["to_move"]))
 
-    def playouts(leaves: Any, room: Any, settings: Any, stream: Any, values: Any, scratch: Any) -> int:
+    def playouts(leaves: Any, room: Any, seat: int, settings: Any, stream: Any, values: Any, scratch: Any) -> int:
         plies = 0
         for index in range(len(leaves)):
             room[0] = leaves[index]
-            play_on(room[0], settings, stream, values, scratch)
+            play_on(room[0], seat, settings, stream, values, scratch)
             plies += int(room[0]["ply"]) - int(leaves[index]["ply"])
         return plies
 
@@ -140,7 +146,7 @@ def own_row(game: Game, argument: str, sims: int, loops: Loops) -> dict[str, Any
     settings, values, scratch = agent._kernel_settings, agent._values, agent._scratch
     slots = (agent._mask, agent._slots, values, scratch, agent._observation, game.form)
     used = search(root, room, leaves, agent._nodes, settings, stream, *slots)
-    plies = playouts(leaves, room, settings, stream, values, scratch)
+    plies = playouts(leaves, room, int(state["to_move"]), settings, stream, values, scratch)
 
     def whole() -> None:
         agent.restart(SEED)
@@ -149,7 +155,7 @@ def own_row(game: Game, argument: str, sims: int, loops: Loops) -> dict[str, Any
     total, redeal, playout = seconds_of(
         whole,
         lambda: deals(root, room, stream, sims),
-        lambda: playouts(leaves, room, settings, stream, values, scratch),
+        lambda: playouts(leaves, room, int(state["to_move"]), settings, stream, values, scratch),
     )
     row = {
         "game": game.name,

@@ -10,11 +10,13 @@ A game's folder holds modules with these functions; kernels work on one record a
 - `notation`: `PHASES`, `move(options, action, state)`, `action(options, move, state)`, `position(options, state)`,
   `fill(options, own, phase, state)`, `ending_error(state)`, `chance_free(before, after)`;
 - `drawing`: `svg(position, last_move, seat)`;
-- `text`: `text(position, last_move, seat, colour)`.
+- `text`: `text(position, last_move, seat, colour)`;
+- `symmetry`: `order(options)`, `draw(options, n, random)`, `apply(options, form, symmetries, observation, policies)`,
+  `transform(options, form, observation, policies, random)`: every row under a symmetry of the game.
 """
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from importlib import import_module
 from types import ModuleType
 from typing import Any
@@ -43,9 +45,11 @@ class GameDescription:
     margin_scale: float
     """Points that make a reward of 1 in the kind "margin"."""
     summary: str
+    search: Mapping[str, Any] = field(default_factory=dict)
+    """Settings of the tree search that are the strongest at one second a move, where they differ from its own."""
     first_cell_action: int | None = None
     """Where actions are cells of a plane that an observation begins with: the action of its first cell, row by row."""
 
     def module(self, name: str) -> ModuleType:
-        """Return one of the game's modules: rules, greedy, notation, drawing or text."""
+        """Return one of the game's modules: rules, greedy, notation, drawing, text or symmetry."""
         return import_module(f"{self.package}.{name}")

@@ -7,30 +7,35 @@ import numpy as np
 
 from .description import GameDescription
 from .engine import compilation
-from .engine.search_kernels import NODE_DTYPE, SETTINGS_DTYPE
+from .engine.playout_kernels import SETTINGS_DTYPE
+from .engine.search_kernels import NODE_DTYPE
 
-__all__ = ["NODE_DTYPE", "SETTINGS_DTYPE", "minimax_kernels", "root_statistics", "search_kernels"]
+__all__ = ["NODE_DTYPE", "SETTINGS_DTYPE", "minimax_kernels", "playout_kernels", "root_statistics", "search_kernels"]
 
-_bound: dict[tuple[str, str], ModuleType] = {}
+_loaded: dict[tuple[str, str], ModuleType] = {}
 
 
 def search_kernels(description: GameDescription) -> ModuleType:
     """Return the kernels of Monte-Carlo tree search bound to a game's rules, loaded once."""
-    return _bound_kernels("search_kernels", description)
+    return _bound("search_kernels", description, playouts=playout_kernels(description))
+
+
+def playout_kernels(description: GameDescription) -> ModuleType:
+    """Return the kernels of playouts bound to a game's rules and heuristic, loaded once."""
+    return _bound("playout_kernels", description, greedy=description.module("greedy"))
 
 
 def minimax_kernels(description: GameDescription) -> ModuleType:
-    """Return the kernels of minimax search bound to a game's rules, loaded once."""
-    return _bound_kernels("minimax_kernels", description)
+    """Return the kernels of minimax search bound to a game's rules and heuristic, loaded once."""
+    return _bound("minimax_kernels", description, greedy=description.module("greedy"))
 
 
-def _bound_kernels(file: str, description: GameDescription) -> ModuleType:
+def _bound(file: str, description: GameDescription, **others: ModuleType) -> ModuleType:
     key = (file, description.name)
-    if key not in _bound:
+    if key not in _loaded:
         path = Path(compilation.__file__).with_name(f"{file}.py")
-        rules, greedy = description.module("rules"), description.module("greedy")
-        _bound[key] = compilation.load_bound(path, description.name, rules=rules, greedy=greedy)
-    return _bound[key]
+        _loaded[key] = compilation.load_bound(path, description.name, rules=description.module("rules"), **others)
+    return _loaded[key]
 
 
 def root_statistics(nodes: np.ndarray, seat: int, num_actions: int) -> tuple[np.ndarray, np.ndarray]:
@@ -44,6 +49,6 @@ def root_statistics(nodes: np.ndarray, seat: int, num_actions: int) -> tuple[np.
     while child:
         node = nodes[child]
         visits[node["action"]] = node["visits"]
-        returns[node["action"]] = node["total"][seat] / max(1, node["visits"])
+        returns[node["action"]] = node["mean"][seat]
         child = int(node["next"])
     return visits, returns

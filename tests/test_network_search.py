@@ -57,18 +57,24 @@ def test_priors_and_values_lead_the_search():
     visits, _ = search_with_network(game, states, biased, 60, seed=1)
     assert visits[0].argmax() == favourite
 
+    def lines(records):
+        return np.concatenate([records["line_count"][:, seat], records["line_colour"][:, seat]], axis=1)
+
+    after = np.repeat(states, len(legal))
+    for index, action in enumerate(legal.tolist()):
+        game.play_action(after[index], action)
+    wanted = lines(after)[7]
+    good = (lines(after) == wanted).all(axis=1)
+
     def knows_a_good_move(decisions):
-        # everything is lost for the seat but what follows the favourite: the tiles of its source are gone
+        # everything is lost for the seat but what leaves it with the lines that the favourite brings
         priors, values = uniform(decisions)
-        played = np.array_equal(decisions._states["targets"][0], after["targets"])
-        values[0] = 0.9 if played else 0.1
+        values[:] = np.where((lines(decisions._states) == wanted).all(axis=1), 0.9, 0.1)[:, None]
         return priors, values
 
-    after = states[0].copy()
-    game.play_action(after, favourite)
     visits, returns = search_with_network(game, states, knows_a_good_move, 400, seed=1)
-    assert returns[0, favourite] > returns[0, legal[legal != favourite]].max() - 1e-6
-    assert visits[0, favourite] > np.median(visits[0, legal])
+    assert returns[0, legal[good]].min() > returns[0, legal[~good]].max()
+    assert visits[0, legal[good]].min() > np.median(visits[0, legal[~good]])
 
 
 def test_a_small_pool_goes_on():

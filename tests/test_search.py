@@ -438,8 +438,9 @@ def test_a_single_legal_action_costs_no_search(name, options, monkeypatch):
     ("argument", "message"),
     [
         ("speed=3", "there is no setting 'speed'; the settings are sims, seconds, select"),
-        ("sims", "sims must be a number, not ''"),
-        ("sims=many", "sims must be a number, not 'many'"),
+        ("sims", "sims must be a whole number, not ''"),
+        ("sims=many", "sims must be a whole number, not 'many'"),
+        ("sims=1e3", "sims must be a whole number, not '1e3'"),
         ("c=x", "c must be a number, not 'x'"),
         ("sims=0", "sims must be from 1 to"),
         ("seconds=-1", "seconds must be from 0 to"),

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from .compilation import kernel
-from .random_stream import GAME_STREAM, draw, draw_seed, next_word, seed_stream
+from .random_stream import GAME_STREAM, draw, draw_seed, renew_stream, seed_stream
 from .rewards import write_rewards
 from .state import CUT_OFF, RUNNING
 
@@ -223,8 +223,7 @@ def write_results(states: Any, scores: Any, places: Any) -> None:
 def redeal(states: Any, seats: Any, stream: Any) -> None:
     """Deal anew, in place, whatever a seat of each game cannot see, its future included, from one stream."""
     for index in range(len(states)):
-        for word in range(4):
-            states[index]["random"][word] = np.uint32(next_word(stream))
+        renew_stream(states[index]["random"], stream)
         rules.redeal(states[index], seats[index])
 
 

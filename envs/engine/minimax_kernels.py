@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from .compilation import kernel
-from .random_stream import next_word
+from .random_stream import renew_stream
 from .state import RUNNING
 
 rules: ModuleType
@@ -76,8 +76,7 @@ def search(
     for _ in range(settings[0]["samples"]):
         states[0] = root[0]
         state = states[0]
-        for word in range(4):
-            state["random"][word] = np.uint32(next_word(stream))
+        renew_stream(state["random"], stream)
         rules.redeal(state, seat)
         for index in range(count):
             # every action with the full window: a mean of bounds would say nothing

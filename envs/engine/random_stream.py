@@ -70,6 +70,13 @@ def seed_stream(stream: Any, seed: Any, purpose: int) -> None:
 
 
 @kernel
+def renew_stream(stream: Any, source: Any) -> None:
+    """Begin a stream anew with words drawn from another one: nothing of its old future is left."""
+    for word in range(4):
+        stream[word] = np.uint32(next_word(source))
+
+
+@kernel
 def draw_seed(stream: Any) -> Any:
     """Return a new seed (uint64, 0 .. 2**53 - 1) drawn from a stream."""
     high = next_word(stream) & np.uint64(0x1FFFFF)

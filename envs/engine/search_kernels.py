@@ -1,4 +1,4 @@
-"""Monte-Carlo tree search, bound to one game's rules: `load_bound` runs this file once per game.
+"""Monte-Carlo tree search, bound to one game's rules and playouts: `load_bound` runs this file once per game.
 
 Every simulation deals anew what the searching seat cannot see, chance to come included (Cowling, Powley, Whitehouse
 2012, "Information Set Monte Carlo Tree Search"); a node's statistics are those of all deals that led to it, and only
@@ -14,7 +14,7 @@ A tree is an array of NODE_DTYPE, node 0 the root, on a turn of the seat that se
 | `visits` | simulations that went through |
 | `available` | simulations in which the action was legal where it could have been chosen |
 | `prior` | the share of its siblings' priors that selection by PUCT gives it |
-| `total` | sum of the returns of each player |
+| `mean` | mean return of each player |
 
 With `closed` chance the children of an action are outcomes, told apart by what the player to move sees, and have the
 actions as children; otherwise an action's children are the next player's actions, whatever chance has brought.
@@ -26,13 +26,13 @@ from typing import Any
 import numpy as np
 
 from .compilation import kernel
-from .random_stream import draw, next_word
+from .playout_kernels import MAX_PLAYERS
+from .random_stream import draw, renew_stream
 from .state import RUNNING
 
 rules: ModuleType
-greedy: ModuleType
+playouts: ModuleType
 
-MAX_PLAYERS = 4
 MAX_DEPTH = 256
 
 NODE_DTYPE = np.dtype(
@@ -44,25 +44,10 @@ NODE_DTYPE = np.dtype(
         ("available", np.int32),
         ("prior", np.float32),
         ("key", np.uint64),
-        ("total", np.float32, MAX_PLAYERS),
+        ("mean", np.float32, MAX_PLAYERS),
     ]
 )
 """One node, 48 bytes."""
-
-SETTINGS_DTYPE = np.dtype(
-    [
-        ("exploration", np.float32),
-        ("puct", np.bool_),
-        ("closed", np.bool_),
-        ("network", np.bool_),
-        ("temperature", np.float32),
-        ("playout_plies", np.int32),
-        ("greedy_share", np.float32),
-        ("win_weight", np.float32),
-        ("margin_scale", np.float32),
-    ]
-)
-"""How to search; see `agents/mcts_agent.py`. `network`: leaves are valued from outside, the root too."""
 
 
 @kernel
@@ -89,7 +74,7 @@ def search(
         blank: record [1], room for the game that is played on.
         nodes: NODE_DTYPE [pool]; `used` of them are in use, 0 begins a new tree. When the pool is full the tree
             stays as large as it is, and simulations go on in it.
-        settings: SETTINGS_DTYPE [1].
+        settings: `playout_kernels.SETTINGS_DTYPE` [1].
         stream: uint32 [4], the search's own.
         mask: int8 [num_actions], slots: int32 [num_actions], values: float32 [num_actions], scratch: int64
             [SCRATCH_SIZE] and observation: float32 [size] in the form: room to work in.
@@ -104,12 +89,13 @@ def search(
     for _ in range(simulations):
         blank[0] = root[0]
         state = blank[0]
-        _deal_anew(state, seat, stream)
+        renew_stream(state["random"], stream)
+        rules.redeal(state, seat)
         depth, used = _descend(
-            state, nodes, used, path, settings, stream, mask, slots, values, scratch, observation, form
+            state, np.int64(-1), nodes, used, path, settings, stream, mask, slots, values, scratch, observation, form
         )
-        _play_on(state, settings, stream, values, scratch)
-        _write_returns(state, settings, scores, places, returns)
+        playouts.play_on(state, seat, settings, stream, values, scratch)
+        playouts.write_returns(state, settings, scores, places, returns)
         _back_up(nodes, path, depth, returns)
     return used
 
@@ -119,6 +105,7 @@ def descend_all(
     roots: Any,
     leaves: Any,
     seats: Any,
+    firsts: Any,
     trees: Any,
     used: Any,
     paths: Any,
@@ -134,7 +121,8 @@ def descend_all(
 ) -> None:
     """Begin one simulation in each of n games and stop at its leaf, for `back_up_all` to end it.
 
-    roots and leaves: records [n]; seats: int64 [n], who searches; trees: NODE_DTYPE [n, pool]; used: int64 [n],
+    roots and leaves: records [n]; seats: int64 [n], who searches; firsts: int64 [n], the action to begin with at the
+    root once that is valued, -1 for the search's own choice; trees: NODE_DTYPE [n, pool]; used: int64 [n],
     written; paths: int32 [n, MAX_DEPTH] and depths: int64 [n], written; streams: uint32 [n, 4]; the rest as in
     `search`, with `network` set.
     """
@@ -144,9 +132,11 @@ def descend_all(
             used[game] = 1
         leaves[game] = roots[game]
         state = leaves[game]
-        _deal_anew(state, seats[game], streams[game])
+        renew_stream(state["random"], streams[game])
+        rules.redeal(state, seats[game])
         depth, now_used = _descend(
             state,
+            firsts[game],
             trees[game],
             used[game],
             paths[game],
@@ -188,7 +178,7 @@ def back_up_all(
                     if mask[action]:
                         used[game] = _add_child(nodes, leaf, used[game], action, priors[game, action])
         else:
-            _write_returns(state, settings, scores, places, returns)
+            playouts.write_returns(state, settings, scores, places, returns)
         _back_up(nodes, paths[game], depths[game], returns)
 
 
@@ -236,19 +226,12 @@ def keep_below(nodes: Any, root: int, spare: Any, origins: Any) -> int:
 
 
 @kernel
-def _deal_anew(state: Any, seat: int, stream: Any) -> None:
-    for word in range(4):
-        state["random"][word] = np.uint32(next_word(stream))
-    rules.redeal(state, seat)
-
-
-@kernel
 def _back_up(nodes: Any, path: Any, depth: int, returns: Any) -> None:
     for index in range(depth):
         node = nodes[path[index]]
         node["visits"] += 1
         for player in range(MAX_PLAYERS):
-            node["total"][player] += returns[player]
+            node["mean"][player] += (returns[player] - node["mean"][player]) / node["visits"]
 
 
 @kernel
@@ -270,12 +253,13 @@ def _clear(node: Any, action: int, key: Any, prior: float) -> None:
     node["prior"] = prior
     node["key"] = key
     for player in range(MAX_PLAYERS):
-        node["total"][player] = 0.0
+        node["mean"][player] = 0.0
 
 
 @kernel
 def _descend(
     state: Any,
+    first: int,
     nodes: Any,
     used: int,
     path: Any,
@@ -299,7 +283,10 @@ def _descend(
         used, complete = _open_actions(state, nodes, current, used, settings, mask, slots, values, scratch)
         if not complete:
             break
-        child = _select(nodes, current, np.int64(state["to_move"]), mask, settings, stream)
+        if current == 0 and first >= 0:
+            child = slots[first]
+        else:
+            child = _select(nodes, current, np.int64(state["to_move"]), mask, settings, stream)
         # plain Python needs numpy's integers in the rules' bit operations
         rules.apply(state, np.int64(nodes[child]["action"]))
         state["ply"] += 1
@@ -343,30 +330,12 @@ def _open_actions(
     if used + missing > len(nodes):
         return used, False
     if settings[0]["puct"]:
-        _write_priors(state, mask, settings, values, scratch)
+        playouts.write_priors(state, mask, settings, values, scratch)
     for action in range(len(mask)):
         if mask[action] and slots[action] == 0:
+            slots[action] = used
             used = _add_child(nodes, current, used, action, values[action] if settings[0]["puct"] else 1.0)
     return used, True
-
-
-@kernel
-def _write_priors(state: Any, mask: Any, settings: Any, values: Any, scratch: Any) -> None:
-    """Write the softmax of the heuristic's values over the legal actions."""
-    values[:] = -np.inf
-    greedy.action_values(state, values, scratch)
-    best = -np.inf
-    for action in range(len(mask)):
-        if mask[action] and values[action] > best:
-            best = values[action]
-    total = 0.0
-    for action in range(len(mask)):
-        if mask[action]:
-            values[action] = np.exp((values[action] - best) / settings[0]["temperature"])
-            total += values[action]
-    for action in range(len(mask)):
-        if mask[action]:
-            values[action] /= total
 
 
 @kernel
@@ -378,7 +347,7 @@ def _select(nodes: Any, current: int, player: Any, mask: Any, settings: Any, str
     # an action nobody has tried is taken to be worth what the node is: trying all first would cost whole searches
     expected = 0.5
     if parent["visits"] > 0:
-        expected = parent["total"][player] / parent["visits"]
+        expected = parent["mean"][player]
     visits_root = np.sqrt(parent["visits"] + 1.0)
     best = 0
     best_value = -np.inf
@@ -391,7 +360,7 @@ def _select(nodes: Any, current: int, player: Any, mask: Any, settings: Any, str
             visits = node["visits"]
             value = expected
             if visits > 0:
-                value = node["total"][player] / visits
+                value = node["mean"][player]
             if puct:
                 value += exploration * node["prior"] * visits_root / (1.0 + visits)
             elif visits > 0:
@@ -429,61 +398,3 @@ def _outcome(nodes: Any, child: int, key: Any) -> int:
     while outcome != 0 and nodes[outcome]["key"] != key:
         outcome = nodes[outcome]["next"]
     return outcome
-
-
-@kernel
-def _play_on(state: Any, settings: Any, stream: Any, values: Any, scratch: Any) -> None:
-    """Play on from a leaf, some plies or to the end: a share of the decisions greedily, the others at random."""
-    share = np.uint64(settings[0]["greedy_share"] * np.float32(4294967296.0))
-    plies = 0
-    while state["over"] == RUNNING and plies < settings[0]["playout_plies"]:
-        if share > 0 and next_word(stream) < share:
-            action = _greedy_action(state, stream, values, scratch)
-        else:
-            action = rules.nth_legal(state, draw(stream, rules.count_legal(state)))
-        rules.apply(state, np.int64(action))
-        state["ply"] += 1
-        plies += 1
-
-
-@kernel
-def _greedy_action(state: Any, stream: Any, values: Any, scratch: Any) -> int:
-    values[:] = -np.inf
-    greedy.action_values(state, values, scratch)
-    best = 0
-    equal = 0
-    best_value = -np.inf
-    for action in range(len(values)):
-        value = values[action]
-        if value > best_value:
-            best = action
-            best_value = value
-            equal = 1
-        elif value == best_value and value > -np.inf:
-            equal += 1
-            if draw(stream, equal) == 0:
-                best = action
-    return best
-
-
-@kernel
-def _write_returns(state: Any, settings: Any, scores: Any, places: Any, returns: Any) -> None:
-    """Write each player's return, from 0 to 1: the share of the win, mixed with the margin, as the game stands."""
-    players = np.int64(state["option_num_players"])
-    rules.result(state, scores, places)
-    winners = 0
-    for player in range(players):
-        if places[player] == 0:
-            winners += 1
-    weight = settings[0]["win_weight"]
-    if state["over"] == RUNNING:
-        # who leads in the middle of a game says less than by how much
-        weight = np.float32(0.0)
-    for player in range(players):
-        best_other = np.int64(-(2**40))
-        for other in range(players):
-            if other != player and scores[other] > best_other:
-                best_other = scores[other]
-        margin = (scores[player] - best_other) / settings[0]["margin_scale"]
-        share = 1.0 / winners if places[player] == 0 else 0.0
-        returns[player] = weight * share + (1.0 - weight) * (0.5 + 0.5 * np.tanh(margin))

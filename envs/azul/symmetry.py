@@ -1,0 +1,121 @@
+"""Azul's symmetries: what may be exchanged in a position without changing the game, for augmenting training data.
+
+- The factories, in any order: a move names one alone (A9), all give to the same centre (A10), and every round fills
+  them anew, each alike (A5). That a short deal (A6) leaves the last ones empty binds no later move. The centre stays.
+- Grey wall: the colours, in any order: there are as many tiles of each (A1), and no rule names one (A12, A22, A29).
+- Grey wall: the columns of each wall, from left to right or from right to left, each wall for itself: runs,
+  open columns, complete rows and columns stay what they are (A19, A22, A29), and no other order keeps all neighbours.
+
+The coloured wall binds colours to columns, and that differently in every row (A18): there neither may be exchanged.
+The lines and rows are all different (A3).
+"""
+
+from math import factorial
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .observation import fields
+from .state import NUM_COLOURS, NUM_DESTINATIONS, SIZE, num_factories
+
+
+class Symmetries(NamedTuple):
+    """One symmetry a row."""
+
+    factories: np.ndarray  # int64 [n, factories]: the factory whose tiles each gets
+    colours: np.ndarray  # int64 [n, 5]: the colour whose tiles become those of each
+    mirrored: np.ndarray  # bool [n, players]: whether the columns of each wall are reversed, the own wall first
+
+
+def order(options: dict[str, Any]) -> int:
+    """Return the number of symmetries."""
+    players = options["num_players"]
+    grey = factorial(NUM_COLOURS) * 2**players if options["wall"] == "grey" else 1
+    return factorial(num_factories(players)) * grey
+
+
+def draw(options: dict[str, Any], n: int, random: np.random.Generator) -> Symmetries:
+    """Return n symmetries, each drawn uniformly from all."""
+    players = options["num_players"]
+    factories = random.permuted(np.tile(np.arange(num_factories(players)), (n, 1)), axis=1)
+    colours = np.tile(np.arange(NUM_COLOURS), (n, 1))
+    if options["wall"] == "coloured":
+        return Symmetries(factories, colours, np.zeros((n, players), bool))
+    colours = random.permuted(colours, axis=1)
+    return Symmetries(factories, colours, random.integers(2, size=(n, players), dtype=bool))
+
+
+def transform(
+    options: dict[str, Any],
+    form: str,
+    observation: np.ndarray,
+    policies: tuple[np.ndarray, ...],
+    random: np.random.Generator,
+) -> tuple[np.ndarray, tuple[np.ndarray, ...]]:
+    """Return every row under a random symmetry of its own; see `apply`."""
+    return apply(options, form, draw(options, len(observation), random), observation, policies)
+
+
+def apply(
+    options: dict[str, Any],
+    form: str,
+    symmetries: Symmetries,
+    observation: np.ndarray,
+    policies: tuple[np.ndarray, ...],
+) -> tuple[np.ndarray, tuple[np.ndarray, ...]]:
+    """Return new arrays, in which every row is that of the position under its symmetry.
+
+    observation: float32 [n, observation_size], as the player to move sees it; policies: any numbers by action, as
+    masks are, each [n, num_actions].
+    """
+    centre_first = np.pad(1 + symmetries.factories, ((0, 0), (1, 0)))
+    sources = _of_each(centre_first, symmetries.colours)
+    turned = observation.copy()
+    first = 0
+    for field in fields(options, form):
+        owner, _, name = field.name.rpartition(": ")
+        distance = 0 if owner in ("", "own") else int(owner.removeprefix("player +"))
+        places = sources if name == "sources" else _places(options, symmetries, name, distance)
+        if places is not None:
+            turned[:, first : first + field.size] = _taken(observation[:, first : first + field.size], places)
+        first += field.size
+    return turned, tuple(_turned_policy(symmetries, sources, policy) for policy in policies)
+
+
+def _places(options: dict[str, Any], symmetries: Symmetries, name: str, distance: int) -> np.ndarray | None:
+    """Return from which place each number of a part of the observation comes, int64 [n, size]; None: all stay."""
+    colours = symmetries.colours
+    if name in ("bag", "lid", "floor tiles"):
+        return colours
+    if name == "lines":
+        return _of_each(np.arange(SIZE)[None], colours)
+    if name == "wall" and options["wall"] == "grey":
+        return _of_each(_of_each(np.arange(SIZE)[None], _columns(symmetries, distance)), colours)
+    return None
+
+
+def _of_each(groups: np.ndarray, members: np.ndarray) -> np.ndarray:
+    """Return the places of the five members of groups, int64 [n, groups * 5], from the places of both."""
+    return (groups[:, :, None] * SIZE + members[:, None, :]).reshape(len(members), groups.shape[1] * SIZE)
+
+
+def _columns(symmetries: Symmetries, distance: int) -> np.ndarray:
+    """Return from which column of a wall each gets its tiles, int64 [n, 5]."""
+    columns = np.arange(SIZE)
+    return np.where(symmetries.mirrored[:, distance, None], columns[::-1], columns)
+
+
+def _turned_policy(symmetries: Symmetries, sources: np.ndarray, policy: np.ndarray) -> np.ndarray:
+    turned = np.empty_like(policy)
+    offer = sources.shape[1] * NUM_DESTINATIONS
+    turned[:, :offer] = _taken(policy[:, :offer], sources)
+    if policy.shape[1] > offer:
+        turned[:, offer:] = _taken(policy[:, offer:], _columns(symmetries, 0))
+    return turned
+
+
+def _taken(numbers: np.ndarray, places: np.ndarray) -> np.ndarray:
+    """Return numbers [n, m * k] with the groups of k from other places of their row, places int64 [n, m]."""
+    n, m = places.shape
+    from_all = places + m * np.arange(n)[:, None]
+    return numbers.reshape(n * m, numbers.shape[1] // m).take(from_all.ravel(), axis=0).reshape(numbers.shape)

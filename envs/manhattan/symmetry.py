@@ -1,0 +1,111 @@
+"""Manhattan's symmetries: what may be exchanged in a position without changing the game, for augmenting training data.
+
+- The cities, in any order: all are alike (M1), and each scores for itself (M17).
+- The lots, alike in all cities, together with the cards. No rule of building or scoring looks at where a lot lies
+  (M11, M16-M18), so that any exchange of lots would do; but all players draw from one deck, and each reads its cards
+  from his own seat (M6, M15). So an exchange of the cards must mean the same exchange of the lots to everybody, that
+  is, commute with the turn from seat to seat (M5). These turns move the lots in cycles: for two players who sit
+  opposite four pairs, otherwise the four corners and the four edges; the centre stays. What commutes with them
+  exchanges whole cycles and turns each by any number of steps, and nothing else does. A reflection of the cities is
+  among these for players opposite, but not with three or four players, where it turns the seats' order round.
+
+The colours are bound to the order of the players, and two of one player to the order of the selections (M9, M14).
+"""
+
+from math import factorial
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .observation import fields
+from .state import NUM_CARDS, NUM_CITIES, NUM_LOTS, NUM_SIZES, colours_per_player, num_selections
+
+_HALF_TURN = np.array([[0, 8], [1, 7], [2, 6], [3, 5]])
+_QUARTER_TURN = np.array([[0, 2, 8, 6], [1, 5, 7, 3]])
+
+
+class Symmetries(NamedTuple):
+    """One symmetry a row."""
+
+    cities: np.ndarray  # int64 [n, 6]: the city whose towers each gets
+    cards: np.ndarray  # int64 [n, 9]: the card that becomes each; lots, from any seat, get each other's towers alike
+
+
+def order(options: dict[str, Any]) -> int:
+    """Return the number of symmetries."""
+    number, length = _cycles(options).shape
+    return factorial(NUM_CITIES) * factorial(number) * length**number
+
+
+def draw(options: dict[str, Any], n: int, random: np.random.Generator) -> Symmetries:
+    """Return n symmetries, each drawn uniformly from all."""
+    cities = random.permuted(np.tile(np.arange(NUM_CITIES), (n, 1)), axis=1)
+    cycles = _cycles(options)
+    number, length = cycles.shape
+    exchanged = random.permuted(np.tile(np.arange(number), (n, 1)), axis=1)
+    steps = random.integers(length, size=(n, number))
+    cards = np.tile(np.arange(NUM_CARDS), (n, 1))
+    cards[:, cycles] = cycles[exchanged[:, :, None], (np.arange(length) + steps[:, :, None]) % length]
+    return Symmetries(cities, cards)
+
+
+def transform(
+    options: dict[str, Any],
+    form: str,
+    observation: np.ndarray,
+    policies: tuple[np.ndarray, ...],
+    random: np.random.Generator,
+) -> tuple[np.ndarray, tuple[np.ndarray, ...]]:
+    """Return every row under a random symmetry of its own; see `apply`."""
+    return apply(options, form, draw(options, len(observation), random), observation, policies)
+
+
+def apply(
+    options: dict[str, Any],
+    form: str,
+    symmetries: Symmetries,
+    observation: np.ndarray,
+    policies: tuple[np.ndarray, ...],
+) -> tuple[np.ndarray, tuple[np.ndarray, ...]]:
+    """Return new arrays, in which every row is that of the position under its symmetry.
+
+    observation: float32 [n, observation_size], as any seat sees it; policies: any numbers by action, as masks are,
+    each [n, num_actions].
+    """
+    cities, cards = symmetries
+    lots = (cities[:, :, None] * NUM_LOTS + cards[:, None, :]).reshape(len(cities), NUM_CITIES * NUM_LOTS)
+    places = {"storeys": lots, "owner": lots, "own hand": cards, "discards": cards, "unseen": cards}
+    turned = observation.copy()
+    first = 0
+    for field in fields(options, form):
+        stop = first + field.size
+        if field.name in places:
+            turned[:, first:stop] = _taken(observation[:, first:stop], places[field.name])
+        first = stop
+    return turned, tuple(_turned_policy(options, symmetries, policy) for policy in policies)
+
+
+def _cycles(options: dict[str, Any]) -> np.ndarray:
+    """Return in which cycles the turns from seat to seat move the lots, int64 [cycles, length]."""
+    opposite = options["num_players"] == 2 and options["seats"] == "opposite"
+    return _HALF_TURN if opposite else _QUARTER_TURN
+
+
+def _turned_policy(options: dict[str, Any], symmetries: Symmetries, policy: np.ndarray) -> np.ndarray:
+    cities, cards = symmetries
+    places = (cards[:, :, None] * NUM_CITIES + cities[:, None, :]).reshape(len(cards), NUM_CARDS * NUM_CITIES)
+    turned = policy.copy()
+    first = num_selections(options["num_players"])
+    for _ in range(colours_per_player(options["num_players"])):
+        stop = first + NUM_CARDS * NUM_CITIES * NUM_SIZES
+        turned[:, first:stop] = _taken(policy[:, first:stop], places)
+        first = stop
+    turned[:, first:] = _taken(policy[:, first:], cards)
+    return turned
+
+
+def _taken(numbers: np.ndarray, places: np.ndarray) -> np.ndarray:
+    """Return numbers [n, m * k] with the groups of k from other places of their row, places int64 [n, m]."""
+    n, m = places.shape
+    from_all = places + m * np.arange(n)[:, None]
+    return numbers.reshape(n * m, numbers.shape[1] // m).take(from_all.ravel(), axis=0).reshape(numbers.shape)

@@ -1,0 +1,145 @@
+"""Qwirkle's symmetries: what may be exchanged in a position without changing the game, for augmenting training data.
+
+- The colours among themselves, the shapes among themselves, and all colours with all shapes: there are as many of
+  both, three tiles of each kind (Q1), and what makes a set or a line of colours makes one of shapes (Q3, Q4, Q8).
+- The table, turned and mirrored, eight ways: rows and columns count alike, in both directions (Q8, Q15, Q16). A strict
+  opening alone goes to the right (Q4): until it is over the table stays as it is, and only the tiles are exchanged.
+
+The window is centred on the table by a division that rounds down. Where one more column or row is free on the far side
+than on the near one, the mirrored table therefore lies one cell off in the mirrored window.
+"""
+
+from math import factorial
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .observation import LEGAL_CODE
+from .state import END, NUM_KINDS, PLACE
+
+_NAMES = 6
+_Turn = tuple[np.ndarray, np.ndarray]
+"""Whether each window is transposed, bool [n], and where its columns and its rows go then, int64 [n, 2, size]."""
+
+
+class Symmetries(NamedTuple):
+    """One symmetry a row."""
+
+    colours: np.ndarray  # int64 [n, 6]: the colour that each becomes
+    shapes: np.ndarray  # int64 [n, 6]: the shape that each becomes
+    exchanged: np.ndarray  # bool [n]: whether colours then become the shapes of the same number, and shapes colours
+    transposed: np.ndarray  # bool [n]: whether x and y are exchanged
+    mirrored: np.ndarray  # bool [n, 2]: whether x, y are reversed after that
+
+
+def order(options: dict[str, Any]) -> int:
+    """Return the number of symmetries."""
+    return factorial(_NAMES) ** 2 * 2 * 8
+
+
+def draw(options: dict[str, Any], n: int, random: np.random.Generator) -> Symmetries:
+    """Return n symmetries, each drawn uniformly from all."""
+    colours, shapes = random.permuted(np.tile(np.arange(_NAMES), (2, n, 1)), axis=2)
+    turns = random.integers(2, size=(n, 4), dtype=bool)
+    return Symmetries(colours, shapes, turns[:, 0], turns[:, 1], turns[:, 2:])
+
+
+def transform(
+    options: dict[str, Any],
+    form: str,
+    observation: np.ndarray,
+    policies: tuple[np.ndarray, ...],
+    random: np.random.Generator,
+) -> tuple[np.ndarray, tuple[np.ndarray, ...]]:
+    """Return every row under a random symmetry of its own; see `apply`."""
+    return apply(options, form, draw(options, len(observation), random), observation, policies)
+
+
+def apply(
+    options: dict[str, Any],
+    form: str,
+    symmetries: Symmetries,
+    observation: np.ndarray,
+    policies: tuple[np.ndarray, ...],
+) -> tuple[np.ndarray, tuple[np.ndarray, ...]]:
+    """Return new arrays, in which every row is that of the position under its symmetry.
+
+    observation: float32 [n, observation_size], as any seat sees it; policies: any numbers by action, as masks are,
+    each [n, num_actions].
+    """
+    size = options["board_size"]
+    kinds = _kinds(symmetries)
+    rows, cells, codes = _filled(observation, form, size)
+    tiles = codes != LEGAL_CODE
+    turn = _turn(symmetries, size, observation[:, -1] > 0, rows[tiles], cells[tiles])
+    layer, kind = np.divmod(codes - 1, NUM_KINDS)
+    kind = np.where(tiles, kinds[rows, kind], kind)
+    places = _turned_cells(turn, size, rows, cells)
+    counts = size * size if form == "planes" else 2 * size * size
+    turned = np.zeros_like(observation)
+    if form == "planes":
+        turned[rows, places] = 1 + layer * NUM_KINDS + kind
+    else:
+        turned[rows, 2 * places] = (1 + kind // _NAMES) / 6.0
+        turned[rows, 2 * places + 1] = (1 + kind % _NAMES) / 6.0
+    turned[:, counts:] = observation[:, counts:]
+    _move_kinds(kinds, observation, turned, range(counts, counts + 4 * NUM_KINDS, NUM_KINDS))
+    return turned, tuple(_turned_policy(kinds, turn, size, policy) for policy in policies)
+
+
+def _kinds(symmetries: Symmetries) -> np.ndarray:
+    """Return the kind that each becomes, int64 [n, 36]."""
+    exchanged = symmetries.exchanged[:, None, None]
+    colours = symmetries.colours[:, :, None] * np.where(exchanged, 1, _NAMES)
+    shapes = symmetries.shapes[:, None, :] * np.where(exchanged, _NAMES, 1)
+    return (colours + shapes).reshape(-1, NUM_KINDS)
+
+
+def _move_kinds(kinds: np.ndarray, numbers: np.ndarray, turned: np.ndarray, blocks: range) -> None:
+    """Write the numbers by kind that begin at each of some places of a row."""
+    for first in blocks:
+        np.put_along_axis(turned[:, first : first + NUM_KINDS], kinds, numbers[:, first : first + NUM_KINDS], axis=1)
+
+
+def _filled(observation: np.ndarray, form: str, size: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return row, cell and code, as in the form "planes", of every cell of the windows that is not empty."""
+    board = observation[:, : size * size] if form == "planes" else observation[:, : 2 * size * size : 2]
+    rows, cells = np.divmod(np.flatnonzero(board != 0), size * size)
+    if form == "planes":
+        return rows, cells, board[rows, cells].astype(np.int64)
+    colours, shapes = (np.rint(6 * observation[rows, 2 * cells + part]).astype(np.int64) for part in (0, 1))
+    return rows, cells, 1 + (colours - 1) * _NAMES + shapes - 1
+
+
+def _turn(symmetries: Symmetries, size: int, opening: np.ndarray, rows: np.ndarray, cells: np.ndarray) -> _Turn:
+    """Return how the windows are turned, from the rows and cells of all tiles."""
+    transposed = symmetries.transposed & ~opening
+    mirrored = symmetries.mirrored & ~opening[:, None]
+    occupied = np.zeros((len(opening), 2, size), bool)
+    occupied[rows, 0, cells % size] = True
+    occupied[rows, 1, cells // size] = True
+    # the tiles hang together, so that no row and no column between them is without any; an empty table counts as 1 x 1
+    extent = np.maximum(occupied.sum(axis=2), 1)
+    extent = np.where(transposed[:, None], extent[:, ::-1], extent)
+    last = size - 1 - (size - extent) % 2
+    ahead = np.arange(size)
+    # the column or row that leaves the window, always an empty one, comes in at its other end
+    return transposed, np.where(mirrored[:, :, None], (last[:, :, None] - ahead) % size, ahead)
+
+
+def _turned_cells(turn: _Turn, size: int, rows: np.ndarray, cells: np.ndarray) -> np.ndarray:
+    """Return where cells of the windows of some rows go."""
+    transposed, axes = turn
+    y, x = np.divmod(cells, size)
+    x, y = np.where(transposed[rows], (y, x), (x, y))
+    return axes[rows, 1, y] * size + axes[rows, 0, x]
+
+
+def _turned_policy(kinds: np.ndarray, turn: _Turn, size: int, policy: np.ndarray) -> np.ndarray:
+    turned = np.zeros_like(policy)
+    _move_kinds(kinds, policy, turned, range(0, END, NUM_KINDS))
+    turned[:, END] = policy[:, END]
+    # few cells are legal at once: only what is not zero is moved
+    rows, cells = np.divmod(np.flatnonzero(policy[:, PLACE:] != 0), size * size)
+    turned[rows, PLACE + _turned_cells(turn, size, rows, cells)] = policy[rows, PLACE + cells]
+    return turned
