@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ..envs.engine.search_trees import keep_below
 from ..envs.game import Game, Move, as_batch
 from ..envs.search import NODE_DTYPE, SETTINGS_DTYPE, root_statistics, search_kernels
 from .decisions import Decisions
@@ -186,7 +187,8 @@ class MCTSAgent:
             if self.settings.seconds and time.perf_counter() >= ends:
                 break
         self._used = used
-        return root_statistics(self._nodes, seat, game.num_actions)
+        visits, values = root_statistics(self._nodes[None], np.array([seat]), game.num_actions)
+        return visits[0], values[0]
 
     def _kept(self, game: Game, root: np.ndarray) -> int:
         """Make what the last tree knows of this position the new tree; return its size, 0 for nothing."""
@@ -199,7 +201,7 @@ class MCTSAgent:
         if found == 0:
             return 0
         origins = np.empty(len(self._nodes), np.int32)
-        size: int = kernels.keep_below(self._nodes, found, self._spare, origins)
+        size: int = keep_below(self._nodes, found, self._spare, origins)
         self._nodes, self._spare = self._spare, self._nodes
         return size
 

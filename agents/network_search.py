@@ -18,6 +18,110 @@ Evaluate = Callable[[Decisions], tuple[np.ndarray, np.ndarray]]
 to 1 that each seat may expect."""
 
 
+class NetworkTrees:
+    """The trees of n games that are searched side by side, by PUCT.
+
+    Arguments:
+        states: records [n], running games in which all that the seat to move cannot see has been dealt anew
+            (`Decisions.redealt`).
+        evaluate: the network, called once per simulation with the leaves of all games that are not over.
+        seed: of all deals and ties. Game i of a seed has a stream of its own.
+        exploration: weight of the priors.
+        closed: whether what chance brings makes nodes of its own.
+        win_weight: share of winning in the return of a finished game; the rest is the squashed margin.
+        nodes: size of each game's tree at most, 48 bytes each.
+
+    Attributes:
+        priors: float32 [n, num_actions] and values: float32 [n, MAX_PLAYERS], what the network says of the roots; they
+            are there after the first simulation.
+    """
+
+    def __init__(
+        self,
+        game: Game,
+        states: np.ndarray,
+        evaluate: Evaluate,
+        seed: int,
+        *,
+        exploration: float = 1.25,
+        closed: bool = False,
+        win_weight: float = 0.5,
+        nodes: int = 20_000,
+    ) -> None:
+        number = len(states)
+        self._game = game
+        self._states = states
+        self._evaluate = evaluate
+        self._kernels = search_kernels(game.description)
+        self._settings = np.zeros(1, SETTINGS_DTYPE)
+        self._settings["exploration"], self._settings["closed"] = exploration, closed
+        self._settings["win_weight"], self._settings["margin_scale"] = win_weight, game.description.margin_scale
+        self._settings["puct"] = self._settings["network"] = True
+        self._settings["temperature"] = 1.0
+        self._streams = np.stack([agent_stream(own) for own in game_seeds(seed, number).tolist()])
+        # empty takes no time for nodes that are never used; of a new tree the root alone is read, and cleared first
+        self._trees = np.empty((number, nodes), NODE_DTYPE)
+        self._used, self._depths = np.zeros(number, np.int64), np.zeros(number, np.int64)
+        self._paths = np.zeros((number, MAX_DEPTH), np.int32)
+        self._leaves = states.copy()
+        self._seats = states["to_move"].astype(np.int64)
+        self._mask, self._slots = np.zeros(game.num_actions, np.int8), np.zeros(game.num_actions, np.int32)
+        heuristic, scratch = np.zeros(game.num_actions, np.float32), np.zeros(game.kernels.SCRATCH_SIZE, np.int64)
+        observation = np.zeros(game.observation_size, np.float32)
+        self._room = (self._mask, self._slots, heuristic, scratch, observation, game.form)
+        self._leaf_priors = np.zeros((number, game.num_actions), np.float32)
+        self._leaf_values = np.zeros((number, MAX_PLAYERS), np.float32)
+        self._free = np.full(number, -1)
+        self.priors = self._leaf_priors
+        self.values = self._leaf_values
+
+    def simulate(self, firsts: np.ndarray | None = None) -> None:
+        """Run one simulation in each game; the first evaluates the root.
+
+        firsts: int64 [n], legal actions to begin with, -1 for the search's own choice; None for that in all games.
+        """
+        at_root = self._used[0] == 0
+        self._kernels.descend_all(
+            self._states,
+            self._leaves,
+            self._seats,
+            self._free if firsts is None else firsts,
+            self._trees,
+            self._used,
+            self._paths,
+            self._depths,
+            self._settings,
+            self._streams,
+            *self._room,
+        )
+        running = np.flatnonzero(self._leaves["over"] == RUNNING)
+        if len(running):
+            priors, values = self._evaluate(Decisions(self._game, self._leaves.take(running)))
+            self._leaf_priors[running], self._leaf_values[running, : self._game.num_players] = priors, values
+        self._kernels.back_up_all(
+            self._leaves,
+            self._trees,
+            self._used,
+            self._paths,
+            self._depths,
+            self._settings,
+            self._leaf_priors,
+            self._leaf_values,
+            self._mask,
+        )
+        if at_root:
+            self.priors, self.values = self._leaf_priors.copy(), self._leaf_values.copy()
+
+    def statistics(self) -> tuple[np.ndarray, np.ndarray]:
+        """Return visits int64 [n, num_actions] and mean returns float64 [n, num_actions] of the players to move."""
+        return root_statistics(self._trees, self._seats, self._game.num_actions)
+
+    def root_returns(self) -> np.ndarray:
+        """Return the mean returns of all players over all simulations, float32 [n, num_players]."""
+        returns: np.ndarray = self._trees["mean"][:, 0, : self._game.num_players].copy()
+        return returns
+
+
 def search_with_network(
     game: Game,
     states: np.ndarray,
@@ -32,45 +136,20 @@ def search_with_network(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Search n games by PUCT and return visits and mean returns of the actions of the players to move.
 
-    Arguments:
-        states: records [n], running games in which all that the seat to move cannot see has been dealt anew
-            (`Decisions.redealt`).
-        evaluate: the network, called once per simulation with the leaves of all games that are not over.
-        simulations: for each game; the first one evaluates the root.
-        seed: of all deals and ties. Game i of a seed has a stream of its own.
-        exploration: weight of the priors.
-        closed: whether what chance brings makes nodes of its own.
-        win_weight: share of winning in the return of a finished game; the rest is the squashed margin.
-        nodes: size of each game's tree at most, 48 bytes each.
+    The arguments are those of `NetworkTrees`; of the simulations the first one evaluates the root.
 
     Returns int64 [n, num_actions] and float64 [n, num_actions], 0 where there are no visits.
     """
-    number = len(states)
-    kernels = search_kernels(game.description)
-    settings = np.zeros(1, SETTINGS_DTYPE)
-    settings["exploration"], settings["closed"], settings["win_weight"] = exploration, closed, win_weight
-    settings["puct"] = settings["network"] = True
-    settings["temperature"], settings["margin_scale"] = 1.0, game.description.margin_scale
-    streams = np.stack([agent_stream(own) for own in game_seeds(seed, number).tolist()])
-    trees = np.zeros((number, nodes), NODE_DTYPE)
-    used, depths = np.zeros(number, np.int64), np.zeros(number, np.int64)
-    paths = np.zeros((number, MAX_DEPTH), np.int32)
-    leaves = states.copy()
-    seats = states["to_move"].astype(np.int64)
-    mask, slots = np.zeros(game.num_actions, np.int8), np.zeros(game.num_actions, np.int32)
-    heuristic, scratch = np.zeros(game.num_actions, np.float32), np.zeros(game.kernels.SCRATCH_SIZE, np.int64)
-    observation = np.zeros(game.observation_size, np.float32)
-    room = (mask, slots, heuristic, scratch, observation, game.form)
-    firsts = np.full(number, -1)
-    priors = np.zeros((number, game.num_actions), np.float32)
-    values = np.zeros((number, MAX_PLAYERS), np.float32)
+    trees = NetworkTrees(
+        game,
+        states,
+        evaluate,
+        seed,
+        exploration=exploration,
+        closed=closed,
+        win_weight=win_weight,
+        nodes=nodes,
+    )
     for _ in range(simulations):
-        kernels.descend_all(states, leaves, seats, firsts, trees, used, paths, depths, settings, streams, *room)
-        running = np.flatnonzero(leaves["over"] == RUNNING)
-        if len(running):
-            found = evaluate(Decisions(game, leaves.take(running)))
-            priors[running], values[running, : game.num_players] = found
-        kernels.back_up_all(leaves, trees, used, paths, depths, settings, priors, values, mask)
-    roots = [root_statistics(tree, seat, game.num_actions) for tree, seat in zip(trees, seats.tolist(), strict=True)]
-    visits, returns = zip(*roots, strict=True)
-    return np.stack(visits), np.stack(returns)
+        trees.simulate()
+    return trees.statistics()

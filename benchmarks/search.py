@@ -32,6 +32,7 @@ from ..agents.mcts_agent import make
 from ..envs import Game, game_names, make_game
 from ..envs.engine.playout_kernels import MAX_PLAYERS
 from ..envs.engine.random_stream import renew_stream
+from ..envs.engine.search_trees import back_up, clear_node
 from ..envs.files import write_atomically
 from ..envs.game import as_batch
 from ..envs.options import Number
@@ -80,7 +81,7 @@ def compiled_loops(game: Game) -> Loops:
     """
     kernels = search_kernels(game.description)
     play_on, write_returns = kernels.playouts.play_on, kernels.playouts.write_returns
-    descend, clear, back_up = kernels._descend, kernels._clear, kernels._back_up
+    descend = kernels._descend
     redeal = kernels.rules.redeal
     depths, players, free = kernels.MAX_DEPTH, MAX_PLAYERS, np.int64(-1)
     compile_lazily: Any = numba.njit(nogil=True, error_model="numpy")
@@ -103,7 +104,7 @@ def compiled_loops(game: Game) -> Loops:
         returns = np.zeros(players, np.float32)
         scores = np.zeros(players, np.int32)
         places = np.zeros(players, np.int32)
-        clear(nodes[0], 0, np.uint64(0), 1.0)
+        clear_node(nodes[0], 0, np.uint64(0), 1.0)
         used = 1
         for index in range(len(leaves)):
             room[0] = root[0]

@@ -8,7 +8,7 @@ import numpy as np
 from .description import GameDescription
 from .engine import compilation
 from .engine.playout_kernels import SETTINGS_DTYPE
-from .engine.search_kernels import NODE_DTYPE
+from .engine.search_trees import NODE_DTYPE, write_roots
 
 __all__ = ["NODE_DTYPE", "SETTINGS_DTYPE", "minimax_kernels", "playout_kernels", "root_statistics", "search_kernels"]
 
@@ -38,17 +38,12 @@ def _bound(file: str, description: GameDescription, **others: ModuleType) -> Mod
     return _loaded[key]
 
 
-def root_statistics(nodes: np.ndarray, seat: int, num_actions: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return visits int64 [num_actions] and a seat's mean returns float64 [num_actions] of the actions at a root.
+def root_statistics(trees: np.ndarray, seats: np.ndarray, num_actions: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return what trees, NODE_DTYPE [n, pool], know of the actions at their roots, on the turns of `seats`, int64 [n].
 
-    `nodes` is a tree, NODE_DTYPE [pool]; returns are 0 where there are no visits.
+    Returns visits int64 [n, num_actions] and the seats' mean returns float64 [n, num_actions], 0 where not visited.
     """
-    visits = np.zeros(num_actions, np.int64)
-    returns = np.zeros(num_actions)
-    child = int(nodes[0]["first"])
-    while child:
-        node = nodes[child]
-        visits[node["action"]] = node["visits"]
-        returns[node["action"]] = node["mean"][seat]
-        child = int(node["next"])
+    visits = np.empty((len(trees), num_actions), np.int64)
+    returns = np.empty((len(trees), num_actions))
+    write_roots(trees, seats, visits, returns)
     return visits, returns

@@ -4,20 +4,9 @@ Every simulation deals anew what the searching seat cannot see, chance to come i
 2012, "Information Set Monte Carlo Tree Search"); a node's statistics are those of all deals that led to it, and only
 actions legal in the deal at hand are looked at. Each player maximises the own return (max^n).
 
-A tree is an array of NODE_DTYPE, node 0 the root, on a turn of the seat that searches:
-
-| field | meaning |
-|---|---|
-| `action` | the action that leads to the node; for an outcome, unused |
-| `key` | an outcome's hash of what the player to move sees |
-| `first`, `next` | first child (or outcome) and next sibling; 0 is none |
-| `visits` | simulations that went through |
-| `available` | simulations in which the action was legal where it could have been chosen |
-| `prior` | the share of its siblings' priors that selection by PUCT gives it |
-| `mean` | mean return of each player |
-
-With `closed` chance the children of an action are outcomes, told apart by what the player to move sees, and have the
-actions as children; otherwise an action's children are the next player's actions, whatever chance has brought.
+A tree is an array of `search_trees.NODE_DTYPE`. With `closed` chance the children of an action are outcomes, told apart
+by what the player to move sees, and have the actions as children; otherwise an action's children are the next
+player's actions, whatever chance has brought.
 """
 
 from types import ModuleType
@@ -28,26 +17,13 @@ import numpy as np
 from .compilation import kernel
 from .playout_kernels import MAX_PLAYERS
 from .random_stream import draw, renew_stream
+from .search_trees import add_child, back_up, clear_node, outcome_of
 from .state import RUNNING
 
 rules: ModuleType
 playouts: ModuleType
 
 MAX_DEPTH = 256
-
-NODE_DTYPE = np.dtype(
-    [
-        ("action", np.int32),
-        ("first", np.int32),
-        ("next", np.int32),
-        ("visits", np.int32),
-        ("available", np.int32),
-        ("prior", np.float32),
-        ("key", np.uint64),
-        ("mean", np.float32, MAX_PLAYERS),
-    ]
-)
-"""One node, 48 bytes."""
 
 
 @kernel
@@ -84,7 +60,7 @@ def search(
     scores = np.zeros(MAX_PLAYERS, np.int32)
     places = np.zeros(MAX_PLAYERS, np.int32)
     if used == 0:
-        _clear(nodes[0], 0, np.uint64(0), 1.0)
+        clear_node(nodes[0], 0, np.uint64(0), 1.0)
         used = 1
     for _ in range(simulations):
         blank[0] = root[0]
@@ -96,7 +72,7 @@ def search(
         )
         playouts.play_on(state, seat, settings, stream, values, scratch)
         playouts.write_returns(state, settings, scores, places, returns)
-        _back_up(nodes, path, depth, returns)
+        back_up(nodes, path, depth, returns)
     return used
 
 
@@ -128,7 +104,7 @@ def descend_all(
     """
     for game in range(len(roots)):
         if used[game] == 0:
-            _clear(trees[game][0], 0, np.uint64(0), 1.0)
+            clear_node(trees[game][0], 0, np.uint64(0), 1.0)
             used[game] = 1
         leaves[game] = roots[game]
         state = leaves[game]
@@ -176,10 +152,10 @@ def back_up_all(
             if nodes[leaf]["first"] == 0 and used[game] + rules.count_legal(state) <= len(nodes):
                 for action in range(len(mask)):
                     if mask[action]:
-                        used[game] = _add_child(nodes, leaf, used[game], action, priors[game, action])
+                        used[game] = add_child(nodes, leaf, used[game], action, priors[game, action])
         else:
             playouts.write_returns(state, settings, scores, places, returns)
-        _back_up(nodes, paths[game], depths[game], returns)
+        back_up(nodes, paths[game], depths[game], returns)
 
 
 @kernel
@@ -193,67 +169,6 @@ def seen_before(state: Any, nodes: Any, used: int, observation: Any, form: int) 
         if nodes[index]["key"] == key and nodes[index]["visits"] > 0:
             return index
     return 0
-
-
-@kernel
-def keep_below(nodes: Any, root: int, spare: Any, origins: Any) -> int:
-    """Copy the tree below a node to `spare`, where it is the root, and return how many nodes that are.
-
-    spare: NODE_DTYPE [pool]; origins: int32 [pool], room to work in.
-    """
-    spare[0] = nodes[root]
-    spare[0]["next"] = 0
-    origins[0] = root
-    used = 1
-    index = 0
-    while index < used:
-        spare[index]["first"] = 0
-        last = 0
-        child = nodes[origins[index]]["first"]
-        while child != 0:
-            spare[used] = nodes[child]
-            spare[used]["next"] = 0
-            origins[used] = child
-            if last == 0:
-                spare[index]["first"] = used
-            else:
-                spare[last]["next"] = used
-            last = used
-            used += 1
-            child = nodes[child]["next"]
-        index += 1
-    return used
-
-
-@kernel
-def _back_up(nodes: Any, path: Any, depth: int, returns: Any) -> None:
-    for index in range(depth):
-        node = nodes[path[index]]
-        node["visits"] += 1
-        for player in range(MAX_PLAYERS):
-            node["mean"][player] += (returns[player] - node["mean"][player]) / node["visits"]
-
-
-@kernel
-def _add_child(nodes: Any, parent: Any, used: Any, action: int, prior: Any) -> Any:
-    """Add a child in front of its siblings; return the nodes in use."""
-    _clear(nodes[used], action, np.uint64(0), prior)
-    nodes[used]["next"] = nodes[parent]["first"]
-    nodes[parent]["first"] = used
-    return used + 1
-
-
-@kernel
-def _clear(node: Any, action: int, key: Any, prior: float) -> None:
-    node["action"] = action
-    node["first"] = 0
-    node["next"] = 0
-    node["visits"] = 0
-    node["available"] = 0
-    node["prior"] = prior
-    node["key"] = key
-    for player in range(MAX_PLAYERS):
-        node["mean"][player] = 0.0
 
 
 @kernel
@@ -295,13 +210,13 @@ def _descend(
         current = child
         if settings[0]["closed"] and state["over"] == RUNNING:
             key = _seen(state, observation, form)
-            outcome = _outcome(nodes, child, key)
+            outcome = outcome_of(nodes, child, key)
             if outcome == 0:
                 if used >= len(nodes):
                     break
                 outcome = used
                 used += 1
-                _clear(nodes[outcome], 0, key, 1.0)
+                clear_node(nodes[outcome], 0, key, 1.0)
                 nodes[outcome]["next"] = nodes[child]["first"]
                 nodes[child]["first"] = outcome
             path[depth] = outcome
@@ -334,7 +249,7 @@ def _open_actions(
     for action in range(len(mask)):
         if mask[action] and slots[action] == 0:
             slots[action] = used
-            used = _add_child(nodes, current, used, action, values[action] if settings[0]["puct"] else 1.0)
+            used = add_child(nodes, current, used, action, values[action] if settings[0]["puct"] else 1.0)
     return used, True
 
 
@@ -390,11 +305,3 @@ def _seen(state: Any, observation: Any, form: int) -> Any:
             key = (key ^ np.uint64(index)) * np.uint64(0x100000001B3)
             key = (key ^ np.uint64(bits[index])) * np.uint64(0x100000001B3)
     return (key ^ np.uint64(state["to_move"])) * np.uint64(0x100000001B3)
-
-
-@kernel
-def _outcome(nodes: Any, child: int, key: Any) -> int:
-    outcome = nodes[child]["first"]
-    while outcome != 0 and nodes[outcome]["key"] != key:
-        outcome = nodes[outcome]["next"]
-    return outcome

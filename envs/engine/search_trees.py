@@ -1,0 +1,125 @@
+"""The trees of a search as flat arrays: nodes that know their first child and their next sibling.
+
+A tree is an array of NODE_DTYPE, node 0 the root, on a turn of the seat that searches:
+
+| field | meaning |
+|---|---|
+| `action` | the action that leads to the node; for an outcome, unused |
+| `key` | an outcome's hash of what the player to move sees |
+| `first`, `next` | first child (or outcome) and next sibling; 0 is none |
+| `visits` | simulations that went through |
+| `available` | simulations in which the action was legal where it could have been chosen |
+| `prior` | the share of its siblings' priors that selection by PUCT gives it |
+| `mean` | mean return of each player |
+"""
+
+from typing import Any
+
+import numpy as np
+
+from .compilation import kernel
+from .playout_kernels import MAX_PLAYERS
+
+NODE_DTYPE = np.dtype(
+    [
+        ("action", np.int32),
+        ("first", np.int32),
+        ("next", np.int32),
+        ("visits", np.int32),
+        ("available", np.int32),
+        ("prior", np.float32),
+        ("key", np.uint64),
+        ("mean", np.float32, MAX_PLAYERS),
+    ]
+)
+"""One node, 48 bytes."""
+
+
+@kernel
+def clear_node(node: Any, action: int, key: Any, prior: float) -> None:
+    """Make a node one without children and visits."""
+    node["action"] = action
+    node["first"] = 0
+    node["next"] = 0
+    node["visits"] = 0
+    node["available"] = 0
+    node["prior"] = prior
+    node["key"] = key
+    for player in range(MAX_PLAYERS):
+        node["mean"][player] = 0.0
+
+
+@kernel
+def add_child(nodes: Any, parent: Any, used: Any, action: int, prior: Any) -> Any:
+    """Add a child in front of its siblings; return the nodes in use."""
+    clear_node(nodes[used], action, np.uint64(0), prior)
+    nodes[used]["next"] = nodes[parent]["first"]
+    nodes[parent]["first"] = used
+    return used + 1
+
+
+@kernel
+def outcome_of(nodes: Any, child: int, key: Any) -> int:
+    """Return the outcome of an action with a hash, or 0."""
+    outcome = nodes[child]["first"]
+    while outcome != 0 and nodes[outcome]["key"] != key:
+        outcome = nodes[outcome]["next"]
+    return outcome
+
+
+@kernel
+def back_up(nodes: Any, path: Any, depth: int, returns: Any) -> None:
+    """Add a simulation's returns, float32 [MAX_PLAYERS], to the nodes of its path."""
+    for index in range(depth):
+        node = nodes[path[index]]
+        node["visits"] += 1
+        for player in range(MAX_PLAYERS):
+            node["mean"][player] += (returns[player] - node["mean"][player]) / node["visits"]
+
+
+@kernel
+def write_roots(trees: Any, seats: Any, visits: Any, returns: Any) -> None:
+    """Write visits (int64 [n, num_actions]) and a seat's mean returns (float64) of the actions at n roots, else 0.
+
+    trees: NODE_DTYPE [n, pool]; seats: int64 [n].
+    """
+    visits[:] = 0
+    returns[:] = 0.0
+    for game in range(len(trees)):
+        nodes = trees[game]
+        child = nodes[0]["first"]
+        while child != 0:
+            node = nodes[child]
+            visits[game, node["action"]] = node["visits"]
+            returns[game, node["action"]] = node["mean"][seats[game]]
+            child = node["next"]
+
+
+@kernel
+def keep_below(nodes: Any, root: int, spare: Any, origins: Any) -> int:
+    """Copy the tree below a node to `spare`, where it is the root, and return how many nodes that are.
+
+    spare: NODE_DTYPE [pool]; origins: int32 [pool], room to work in.
+    """
+    spare[0] = nodes[root]
+    spare[0]["next"] = 0
+    origins[0] = root
+    used = 1
+    index = 0
+    while index < used:
+        spare[index]["first"] = 0
+        last = 0
+        child = nodes[origins[index]]["first"]
+        while child != 0:
+            spare[used] = nodes[child]
+            spare[used]["next"] = 0
+            origins[used] = child
+            if last == 0:
+                spare[index]["first"] = used
+            else:
+                spare[last]["next"] = used
+            last = used
+            used += 1
+            child = nodes[child]["next"]
+        index += 1
+    return used
