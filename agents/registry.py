@@ -1,11 +1,11 @@
-"""Agents by name: "random", "greedy", "mcts:sims=1000", "ppo:FILE", "program:COMMAND", "FILE.py:NAME"."""
+"""Agents by name: "random", "greedy", "mcts:sims=1000", "ppo:FILE", "net:FILE", "program:COMMAND", "FILE.py:NAME"."""
 
 import re
 from collections.abc import Callable
 
 from ..envs.engine.random_stream import checked_seed
 from ..envs.game import Game
-from . import greedy_agent, maskable_ppo_agent, mcts_agent, minimax_agent, random_agent
+from . import greedy_agent, maskable_ppo_agent, mcts_agent, minimax_agent, network_agent, random_agent
 from .outside import program_bot, python_bot
 from .protocol import Agent
 
@@ -18,6 +18,7 @@ _FACTORIES: dict[str, tuple[Factory, str]] = {
     "mcts": (mcts_agent.make, "Monte-Carlo tree search, mcts:sims=1000,leaf=greedy"),
     "minimax": (minimax_agent.make, "alpha-beta search for two players, minimax:depth=3,width=12"),
     "ppo": (maskable_ppo_agent.make, "ppo:FILE, a MaskablePPO model trained by `meeplezoo train`"),
+    "net": (network_agent.make, "net:NAME or net:FILE, a trained network, with tree search net:FILE,sims=200"),
     "program": (program_bot.make, "program:COMMAND, a program of your own in any language (docs/your_bot.md)"),
     _FILE: (python_bot.make, "FILE.py:NAME, a function or class of your own (docs/your_bot.md)"),
 }

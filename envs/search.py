@@ -10,7 +10,15 @@ from .engine import compilation
 from .engine.playout_kernels import SETTINGS_DTYPE
 from .engine.search_trees import NODE_DTYPE, write_roots
 
-__all__ = ["NODE_DTYPE", "SETTINGS_DTYPE", "minimax_kernels", "playout_kernels", "root_statistics", "search_kernels"]
+__all__ = [
+    "NODE_DTYPE",
+    "SETTINGS_DTYPE",
+    "game_returns",
+    "minimax_kernels",
+    "playout_kernels",
+    "root_statistics",
+    "search_kernels",
+]
 
 _loaded: dict[tuple[str, str], ModuleType] = {}
 
@@ -47,3 +55,17 @@ def root_statistics(trees: np.ndarray, seats: np.ndarray, num_actions: int) -> t
     returns = np.empty((len(trees), num_actions))
     write_roots(trees, seats, visits, returns)
     return visits, returns
+
+
+def game_returns(description: GameDescription, scores: np.ndarray, places: np.ndarray, win_weight: float) -> np.ndarray:
+    """Return what n finished games are worth to each player, from 0 to 1, as a search counts it: float64 [n, players].
+
+    scores, places: integers [n, players]. The share of the win weighs `win_weight`, the squashed margin the rest.
+    """
+    won = places == 0
+    share = won / won.sum(axis=1, keepdims=True)
+    others = np.repeat(scores[:, None, :], scores.shape[1], axis=1).astype(np.float64)
+    others[:, np.arange(scores.shape[1]), np.arange(scores.shape[1])] = -np.inf
+    margin = (scores - others.max(axis=2)) / description.margin_scale
+    returns: np.ndarray = win_weight * share + (1 - win_weight) * (0.5 + 0.5 * np.tanh(margin))
+    return returns

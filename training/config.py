@@ -2,9 +2,9 @@
 
 from collections.abc import Mapping
 from dataclasses import MISSING, Field, dataclass, field, fields
-from math import prod
 from typing import Any
 
+from ..agents.networks.architecture import sees_cells
 from ..envs import Game, make_game
 from ..envs.engine.random_stream import MAX_SEED
 from ..envs.engine.rewards import REWARDS
@@ -138,7 +138,7 @@ class TrainingConfig:
     warm_exploration: float = _setting(
         "share of random moves in them, not learned from", 0.1, low=0.0, high=1.0, of=_ZERO
     )
-    processes: int = _setting("processes that play, each so many games", 1, low=1, of=_ZERO)
+    players: int = _setting("threads that play, each its share of the games", 1, low=1, of=_ZERO)
 
     evaluation_opponents: tuple[str, ...] = _setting("agents to evaluate against", ("random", "greedy"))
     evaluation_simulations: int = _setting(
@@ -168,6 +168,8 @@ class TrainingConfig:
         if self.network == "cells" and not sees_cells(self.make_game()):
             game = f"{self.game} with the observation {self.make_game().observation}"
             raise ValueError(f"network cells needs an observation with a plane of cells, which {game} has not")
+        if self.algorithm == "alphazero" and self.games % self.players:
+            raise ValueError(f"players must divide games = {self.games}, {self.players} does not")
         if self.share_current + self.share_past + self.share_baselines <= 0:
             raise ValueError("share_current, share_past and share_baselines must not all be 0")
         if self.share_baselines > 0 and not self.baselines:
@@ -198,12 +200,6 @@ class TrainingConfig:
 def settings_of(algorithm: str) -> tuple[Field[Any], ...]:
     """Return the settings that an algorithm has."""
     return tuple(one for one in fields(TrainingConfig) if algorithm in one.metadata["of"])
-
-
-def sees_cells(game: Game) -> bool:
-    """Tell whether a game's observation begins with a plane whose cells are actions too."""
-    first_cell, shape = game.description.first_cell_action, game.observation_fields[0].shape
-    return first_cell is not None and shape[0] == 1 and prod(shape) == game.num_actions - first_cell
 
 
 def _check_range(name: str, value: Any, metadata: Mapping[str, Any]) -> None:

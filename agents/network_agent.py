@@ -1,0 +1,216 @@
+"""The agent that plays a trained network, with or without a tree search: "net:NAME" or "net:FILE,sims=200"."""
+
+from dataclasses import dataclass, replace
+from importlib import resources
+from importlib.resources.abc import Traversable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..envs.engine.random_stream import draw, draw_seed
+from ..envs.game import Game
+from ..envs.search import NODE_DTYPE
+from .decisions import Decisions
+from .network_search import search_with_network
+from .networks.network_file import NetworkHead, check_fits, load_network
+from .streams import agent_stream
+
+if TYPE_CHECKING:
+    from torch import nn
+
+CHANCES = ("open", "closed")
+SUFFIX = ".safetensors"
+_TREES_BYTES = 256 * 2**20
+"""Memory that the trees of the games searched at once may take."""
+_USUAL_ACTIONS = 128
+"""Legal actions that a node has on average at most; a tree for which that is too few stops to grow."""
+_UNIT = 2**32 - 1
+
+
+@dataclass(frozen=True)
+class NetworkSettings:
+    """How a `net` agent plays; the text behind the network's name sets single fields.
+
+    | field | meaning |
+    |---|---|
+    | `sims` | simulations for a decision, beside the one that opens the root; 0 plays what the policy says |
+    | `c` | weight of exploration, that is of the policy, in the search |
+    | `win` | weight of winning in the return of a finished game; by default what the network was trained for |
+    | `chance` | "open" or "closed", as `mcts` has it |
+    | `sample` | 1: draw in proportion to probabilities (or visits), 0: take the largest |
+    """
+
+    sims: int = 0
+    c: float = 1.25
+    win: float = 0.5
+    chance: str = "open"
+    sample: int = 0
+
+
+_RANGES = {"sims": (0, 10**9), "c": (0, 10**9), "win": (0, 1), "sample": (0, 1)}
+
+
+class NetworkAgent:
+    """Plays what a network thinks best, or what a search with it at the leaves does.
+
+    Arguments:
+        network: of `build` or `load_network`; it is only read, and its weights may change between calls.
+        head: what it was trained for; the games played must be of that kind, in any form of observations.
+        settings: None for those of the head, without a search.
+    """
+
+    def __init__(
+        self, name: str, network: "nn.Module", head: NetworkHead, seed: int, settings: NetworkSettings | None = None
+    ) -> None:
+        self.name = name
+        self.head = head
+        self.settings = settings or NetworkSettings(win=head.win_weight)
+        self._network = network
+        self._stream = agent_stream(seed)
+
+    def restart(self, seed: int) -> None:
+        """Begin anew with another seed."""
+        self._stream = agent_stream(seed)
+
+    def act(self, decisions: Decisions) -> np.ndarray:
+        """Return one legal action for each decision, int64 [n]."""
+        if self.settings.sims:
+            weights, returns = self.search(decisions)
+            # equal visits: the better value; an action of no visits is never better than one of some
+            best = weights == weights.max(axis=1, keepdims=True)
+            chosen = np.where(best, returns, -1.0).argmax(axis=1)
+        else:
+            weights, _ = self.evaluate(decisions)
+            chosen = weights.argmax(axis=1)
+        return self._drawn(weights) if self.settings.sample else chosen
+
+    def evaluate(self, decisions: Decisions) -> tuple[np.ndarray, np.ndarray]:
+        """Return what the network says of each decision, without a search.
+
+        Returns the probabilities of the actions, float32 [n, num_actions], 0 where illegal, and the return, 0 to 1,
+        that each seat may expect, float32 [n, num_players].
+        """
+        import torch
+
+        with torch.inference_mode():
+            device = next(self._network.parameters()).device
+            observation = torch.as_tensor(decisions.observed_as(self.head.observation), device=device)
+            illegal = torch.as_tensor(decisions.mask, device=device) == 0
+            logits, relative = self._network(observation)
+            priors = logits.masked_fill(illegal, -torch.inf).softmax(dim=1).cpu().numpy()
+            returns = relative.sigmoid() if self.head.value == "return" else 0.5 + 0.5 * relative.tanh()
+        return priors, by_seat(returns.cpu().numpy(), decisions.seats)
+
+    def search(self, decisions: Decisions) -> tuple[np.ndarray, np.ndarray]:
+        """Return visits int64 [n, num_actions] and mean returns float64 [n, num_actions] of the seats to move.
+
+        All decisions are searched side by side; one with a single legal action is not, that action has one visit.
+        """
+        game = decisions.game.with_observation(self.head.observation)
+        states = decisions.redealt(self._stream)
+        visits, returns = decisions.mask.astype(np.int64), np.zeros(decisions.mask.shape)
+        open_ones = np.flatnonzero(visits.sum(axis=1) > 1)
+        nodes = _tree_size(game, self.settings.sims)
+        at_once = max(1, _TREES_BYTES // (nodes * NODE_DTYPE.itemsize))
+        for first in range(0, len(open_ones), at_once):
+            group = open_ones[first : first + at_once]
+            visits[group], returns[group] = search_with_network(
+                game,
+                states.take(group),
+                self.evaluate,
+                self.settings.sims + 1,
+                int(draw_seed(self._stream)),
+                exploration=self.settings.c,
+                closed=self.settings.chance == "closed",
+                win_weight=self.settings.win,
+                nodes=nodes,
+            )
+        return visits, returns
+
+    def _drawn(self, weights: np.ndarray) -> np.ndarray:
+        """Return one action for each row, int64 [n], drawn in proportion to weights [n, num_actions]."""
+        sums = weights.cumsum(axis=1, dtype=np.float64)
+        shares = np.array([int(draw(self._stream, _UNIT)) for _ in range(len(weights))]) / _UNIT
+        # the first action whose sum lies above a point below the whole: one with a weight
+        return (sums <= (shares * sums[:, -1])[:, None]).sum(axis=1)
+
+
+def by_seat(relative: np.ndarray, seats: np.ndarray) -> np.ndarray:
+    """Return values [n, num_players] in the order of the seats.
+
+    `relative`: column k is about the player k seats after the one in `seats`, int64 [n].
+    """
+    num_players = relative.shape[1]
+    columns = (np.arange(num_players) - seats[:, None]) % num_players
+    return np.take_along_axis(relative, columns, axis=1)
+
+
+def _tree_size(game: Game, simulations: int) -> int:
+    """Return how many nodes a game's tree gets: enough for all simulations, but never more than a group's memory."""
+    # each opens one node at most, and makes one more for what chance brings
+    wanted = 1 + game.num_actions + simulations * (1 + min(game.num_actions, _USUAL_ACTIONS))
+    return min(wanted, _TREES_BYTES // NODE_DTYPE.itemsize)
+
+
+def shipped_networks() -> list[str]:
+    """Return the names of the networks that come with the package."""
+    folder = resources.files(__package__) / "weights"
+    if not folder.is_dir():
+        return []
+    return sorted(file.name.removesuffix(SUFFIX) for file in folder.iterdir() if file.name.endswith(SUFFIX))
+
+
+def read_settings(text: str, words: list[str], defaults: NetworkSettings) -> NetworkSettings:
+    """Return the settings of words like "sims=200"; ValueError that names what is wrong with the agent's text."""
+    names = [*NetworkSettings.__dataclass_fields__]
+    given: dict[str, Any] = {}
+    for word in words:
+        name, _, value = word.partition("=")
+        if name not in names:
+            raise ValueError(f"agent {text!r}: there is no setting {name!r}; the settings are {', '.join(names)}")
+        try:
+            given[name] = type(getattr(defaults, name))(value)
+        except ValueError:
+            raise ValueError(f"agent {text!r}: {name} must be a number, not {value!r}") from None
+    settings = replace(defaults, **given)
+    if settings.chance not in CHANCES:
+        raise ValueError(f"agent {text!r}: chance must be one of {', '.join(CHANCES)}")
+    for name, (low, high) in _RANGES.items():
+        # written so that nan is refused too
+        if not low <= getattr(settings, name) <= high:
+            raise ValueError(f"agent {text!r}: {name} must be from {low} to {high}")
+    return settings
+
+
+def make(game: Game, text: str, argument: str, seed: int) -> NetworkAgent:
+    """Return the agent of a shipped network or of a file; see `registry.make_agent`.
+
+    A name with a slash, or that ends in .safetensors, is a file's. Raises ValueError, one sentence, if there is no
+    such network, if the file is none or damaged, if it was trained for another game or other options, or if a setting
+    is wrong.
+    """
+    name, *words = argument.split(",")
+    try:
+        import safetensors  # noqa: F401
+        import torch  # noqa: F401
+    except ImportError:
+        raise ValueError(f"agent {text!r} needs the extra 'train': pip install 'meeplezoo[train]'") from None
+    try:
+        network, head = load_network(_network_path(name))
+        check_fits(head, game)
+    except ValueError as error:
+        raise ValueError(f"agent {text!r}: {error}") from None
+    settings = read_settings(text, words, NetworkSettings(win=head.win_weight))
+    return NetworkAgent(text, network, head, seed, settings)
+
+
+def _network_path(name: str) -> Path | Traversable:
+    """Return where the file of a network lies; ValueError if the name is that of a shipped one and there is none."""
+    if name.endswith(SUFFIX) or Path(name).name != name:
+        return Path(name)
+    shipped = shipped_networks()
+    if name not in shipped:
+        have = f"those that come with the package are {', '.join(shipped)}" if shipped else "none come with the package"
+        raise ValueError(f"there is no network {name!r}; {have}, and files end in {SUFFIX}")
+    return resources.files(__package__) / "weights" / f"{name}{SUFFIX}"

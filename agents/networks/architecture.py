@@ -1,0 +1,75 @@
+"""What a network is made of; torch is needed to build it only."""
+
+from dataclasses import dataclass
+from math import prod
+from typing import TYPE_CHECKING
+
+from ...envs.game import Game
+
+if TYPE_CHECKING:
+    from torch import nn
+
+KINDS = ("mlp", "cells")
+_WIDEST = 2**16
+
+
+@dataclass(frozen=True)
+class Architecture:
+    """The form of a network.
+
+    | field | meaning |
+    |---|---|
+    | `kind` | "mlp": layers on the whole observation; "cells": convolutions on a plane whose cells are actions |
+    | `hidden` | widths of the hidden layers; none for a linear network |
+    | `channels` | channels of the convolutions of "cells" |
+    | `shared` | whether policy and values share the hidden layers, or each has its own |
+
+    Raises ValueError that names the field if a value is none of these.
+    """
+
+    kind: str
+    hidden: tuple[int, ...]
+    channels: int = 16
+    shared: bool = True
+
+    def __post_init__(self) -> None:
+        if self.kind not in KINDS:
+            raise ValueError(f"kind of network must be one of {', '.join(KINDS)}, not {self.kind!r}")
+        if not isinstance(self.hidden, tuple) or not all(_is_width(width) for width in self.hidden):
+            raise ValueError(f"hidden must be integers from 1 to {_WIDEST}, not {self.hidden!r}")
+        if not _is_width(self.channels):
+            raise ValueError(f"channels must be an integer from 1 to {_WIDEST}, not {self.channels!r}")
+        if not isinstance(self.shared, bool):
+            raise ValueError(f"shared must be true or false, not {self.shared!r}")
+
+
+def _is_width(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and 1 <= value <= _WIDEST
+
+
+def sees_cells(game: Game) -> bool:
+    """Tell whether a game's observation begins with a plane whose cells are actions too."""
+    first_cell, shape = game.description.first_cell_action, game.observation_fields[0].shape
+    return first_cell is not None and shape[0] == 1 and prod(shape) == game.num_actions - first_cell
+
+
+def build(game: Game, architecture: Architecture) -> "nn.Module":
+    """Return a new network for a game in its form of observations, its weights drawn from torch's generator.
+
+    Its `forward` takes observations float32 [n, observation_size] and returns logits float32 [n, num_actions] of all
+    actions, legal or not, and values float32 [n, num_players]: raw numbers, of which number k is about the player k
+    seats after the one who observes.
+
+    Raises ValueError if the network is to see cells and the observation has none.
+    """
+    if architecture.kind == "cells":
+        if not sees_cells(game):
+            form = f"{game.name} with the observation {game.observation}"
+            raise ValueError(f"network cells needs an observation with a plane of cells, which {form} has not")
+        from .cells import CellNetwork
+
+        return CellNetwork(game, architecture)
+    from .mlp import MLP
+
+    sizes = (game.observation_size, game.num_actions, game.num_players)
+    return MLP(*sizes, architecture.hidden, architecture.shared)

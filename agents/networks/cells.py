@@ -1,0 +1,98 @@
+"""Convolutions on a plane of codes whose cells are, in part, the actions.
+
+The observation is one float32 vector: first a plane of side x side codes (what lies on each cell of a window), then
+numbers. Codes are embedded, the numbers are added to every cell, and convolutions follow. Actions of cells get their
+logits from the cells themselves; all other actions, and the values, from the mean and maximum over the cells and the
+numbers. The weights do not depend on the size of the window.
+
+Most of a window is empty: all work is done on its central part that holds everything of the batch, and a margin. The
+part is padded in a circle, once for both convolutions, and the margin is wider than they reach: the cells left out are
+all like the part's corner, and count as such in the mean. So a game's logits do not depend on the size of the part.
+"""
+
+import torch
+from gymnasium import spaces
+from torch import nn
+
+from ...envs.game import Game
+from ...envs.spaces import observation_box
+from .architecture import Architecture
+from .mlp import FIRST_LOGITS, MLP, orthogonal
+
+_CONVOLUTIONS = 2
+_MARGIN = 1 + _CONVOLUTIONS
+"""Empty cells on each side of the part that is looked at; more than the convolutions reach."""
+
+
+class CellFeatures(nn.Module):
+    """Turns observations float32 [n, side * side + numbers] into a core [n, core size] and logits [n, side * side].
+
+    Its arguments and `features_dim`, the size of the core, are those of an extractor of features of Stable-Baselines3.
+
+    Arguments: space of the observations; side of the window; codes, how many there are; channels of the convolutions.
+    """
+
+    def __init__(self, observation_space: spaces.Box, side: int, codes: int, channels: int) -> None:
+        super().__init__()
+        numbers = observation_space.shape[0] - side * side
+        self.features_dim = 2 * channels + numbers
+        self.side = side
+        self.embedding = nn.Embedding(codes, channels)
+        self.numbers = nn.Linear(numbers, channels)
+        self.convolutions = nn.ModuleList(nn.Conv2d(channels, channels, 3) for _ in range(_CONVOLUTIONS))
+        self.cell_logit = nn.Conv2d(channels, 1, 1)
+
+    def forward(self, observation: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        """Return the core and the logits of all cells; those outside the part that is looked at are 0."""
+        side = self.side
+        codes = observation[:, : side * side].view(-1, side, side)
+        numbers = observation[:, side * side :]
+        first, stop = _central_part(codes)
+        part = codes[:, None, first:stop, first:stop]
+        # codes are padded, not what becomes of them: one number a cell instead of all channels
+        padded = nn.functional.pad(part, (_CONVOLUTIONS,) * 4, mode="circular")[:, 0].long()
+        cells = (self.embedding(padded) + self.numbers(numbers)[:, None, None, :]).permute(0, 3, 1, 2)
+        for convolution in self.convolutions:
+            cells = cells[:, :, 1:-1, 1:-1] + torch.relu(convolution(cells))
+        logits = self.cell_logit(cells)[:, 0]
+        margins = (first, side - stop, first, side - stop)
+        whole = nn.functional.pad(logits, margins).flatten(1)
+        share = ((stop - first) / side) ** 2
+        mean = share * cells.mean(dim=(2, 3)) + (1 - share) * cells[:, :, 0, 0]
+        core = torch.cat([mean, cells.amax(dim=(2, 3)), numbers], dim=1)
+        return core, whole
+
+
+def _central_part(codes: torch.Tensor) -> tuple[int, int]:
+    """Return the first and stop index, in both directions, of the central square with everything that is not empty."""
+    side = codes.shape[1]
+    occupied = (codes != 0).any(dim=0)
+    lines = (occupied.any(dim=0) | occupied.any(dim=1)).nonzero()
+    if not len(lines):
+        return max(0, side // 2 - _MARGIN), min(side, (side + 1) // 2 + _MARGIN)
+    first = min(int(lines[0]), side - 1 - int(lines[-1])) - _MARGIN
+    first = max(0, first)
+    return first, side - first
+
+
+class CellNetwork(nn.Module):
+    """`CellFeatures`, and an `MLP` on its core for the values and for the actions before the first cell's.
+
+    Policy and values share the convolutions in any case.
+    """
+
+    def __init__(self, game: Game, architecture: Architecture) -> None:
+        super().__init__()
+        first_cell = game.description.first_cell_action
+        assert first_cell is not None
+        plane = game.observation_fields[0]
+        self.features = CellFeatures(observation_box(game), plane.shape[1], int(plane.high) + 1, architecture.channels)
+        orthogonal(self.features.cell_logit, FIRST_LOGITS)
+        sizes = (self.features.features_dim, first_cell, game.num_players)
+        self.heads = MLP(*sizes, architecture.hidden, architecture.shared)
+
+    def forward(self, observation: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        """Return logits float32 [n, num_actions] and values float32 [n, num_players]; see `build`."""
+        core, cells = self.features(observation)
+        others, values = self.heads(core)
+        return torch.cat([others, cells], dim=1), values

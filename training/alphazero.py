@@ -1,0 +1,197 @@
+"""Search and learn (AlphaZero, with Gumbel search at the root), read from top to bottom.
+
+A network of policy and values plays against itself, many games side by side, every decision by a small tree search in
+which all that the player cannot see, and the chance to come, is dealt anew (`search_player`). What a search found
+better than the policy is what the policy learns; what came of the game, mixed with what the search expected, is what
+the values learn: one for each player, of winning and of the squashed margin as the config weighs them. Games that have
+ended go into a window of the last decisions (`replay_window`), from which minibatches are drawn, turned by the game's
+symmetries at random.
+
+The first iteration imitates the games of a given agent, by default the game's heuristic: from nothing, searches find
+nothing to learn from for a long time.
+
+Sources: Silver et al. 2018, "A general reinforcement learning algorithm that masters chess, shogi, and Go through
+self-play"; Danihelka et al. 2022, "Policy improvement by planning with Gumbel".
+"""
+
+import random
+import time
+from concurrent.futures import ThreadPoolExecutor
+from typing import IO, Any
+
+import numpy as np
+import torch
+from torch import nn
+
+from ..agents import Agent, make_agent
+from ..agents.network_agent import NetworkAgent, NetworkSettings
+from ..agents.networks.architecture import Architecture, build
+from ..agents.networks.network_file import NetworkHead, make_head, save_network
+from ..envs import Game
+from ..envs.engine.random_stream import MAX_SEED
+from .config import TrainingConfig
+from .config_files import versions
+from .game_histories import Lessons
+from .learner import NETWORK_FILE
+from .replay_window import ReplayWindow
+from .search_player import SearchPlayer
+
+_NO_LOGIT = -1e9
+_WARM_PLIES = 16
+
+
+class AlphaZeroLearner:
+    """Network, optimiser, games and window; see `learner.Learner`."""
+
+    kind = NETWORK_FILE
+
+    def __init__(self, config: TrainingConfig, game: Game) -> None:
+        torch.manual_seed(config.seed)
+        np.random.seed(config.seed & 0xFFFFFFFF)  # noqa: NPY002
+        random.seed(config.seed)
+        self.config = config
+        self.game = game
+        self.device = torch.device(config.device)
+        self.architecture = Architecture(config.network, config.hidden, config.channels, config.shared)
+        self.network: nn.Module = build(game, self.architecture).to(self.device)
+        self.optimizer = torch.optim.AdamW(
+            self.network.parameters(), config.learning_rate, weight_decay=config.weight_decay
+        )
+        seeds = np.random.SeedSequence(config.seed).spawn(config.players + 1)
+        share = config.games // config.players
+        self.players = [SearchPlayer(config, game, share, seed) for seed in seeds[1:]]
+        self.random = np.random.default_rng(seeds[0])
+        self.window = ReplayWindow(config.window, game.observation_size, game.num_actions, game.num_players)
+        self._steps_owed = 0.0
+        self._symmetry = game.description.module("symmetry")
+
+    @property
+    def decisions(self) -> int:
+        """Return how many decisions have gone into the window."""
+        return self.window.count
+
+    def iterate(self, iteration: int) -> dict[str, float]:
+        """Play and learn once more; the first time by imitation, if the config wants that."""
+        warm = iteration == 0 and self.config.warm_decisions > 0
+        began = time.perf_counter()
+        lessons = self._imitate() if warm else self._play()
+        played = time.perf_counter() - began
+        for one in lessons:
+            self.window.add(one.observation, one.policy, one.mask, one.returns)
+        new, games = sum(map(len, lessons)), sum(one.games for one in lessons)
+        reuse = self.config.warm_epochs if warm else self.config.reuse
+        self._steps_owed += reuse * new / self.config.minibatch
+        steps = int(self._steps_owed) if len(self.window) else 0
+        self._steps_owed -= steps
+        learned = self._learn(steps)
+        return {
+            "rollout/games": float(games),
+            "rollout/length": new / max(1, games),
+            "time/playing": played,
+            "time/learning": time.perf_counter() - began - played,
+            **learned,
+        }
+
+    def agent(self, name: str, seed: int) -> Agent:
+        """Return an agent of the current network, with a search if the config evaluates with one."""
+        settings = NetworkSettings(sims=self.config.evaluation_simulations, win=self.config.win_weight)
+        return NetworkAgent(name, self.network, self._head(0.0), seed, settings)
+
+    def write_agent(self, file: IO[bytes], seconds: float) -> None:
+        """Write the network, and what it was trained for and by, as agent `net:FILE` reads it."""
+        save_network(file, self.network, self._head(seconds))
+
+    def get_state(self) -> dict[str, Any]:
+        """Return network, optimiser, games under way, window and all streams."""
+        return {
+            "network": self.network.state_dict(),
+            "optimizer": self.optimizer.state_dict(),
+            "players": [player.get_state() for player in self.players],
+            "window": self.window.get_state(),
+            "random": self.random.bit_generator.state,
+            "steps_owed": self._steps_owed,
+        }
+
+    def set_state(self, state: dict[str, Any]) -> None:
+        """Go back to a state from `get_state`."""
+        self.network.load_state_dict(state["network"])
+        self.optimizer.load_state_dict(state["optimizer"])
+        for player, own in zip(self.players, state["players"], strict=True):
+            player.set_state(own)
+        self.window.set_state(state["window"])
+        self.random.bit_generator.state = state["random"]
+        self._steps_owed = state["steps_owed"]
+
+    def _play(self) -> list[Lessons]:
+        """Let all players play a rollout by search, each in a thread of its own."""
+        evaluate = NetworkAgent("", self.network, self._head(0.0), 0).evaluate
+        self.network.eval()
+        if len(self.players) == 1:
+            return [self.players[0].play(evaluate, self.config.rollout)]
+        # kernels and torch let go of Python's lock
+        with ThreadPoolExecutor(len(self.players)) as pool:
+            return list(pool.map(lambda player: player.play(evaluate, self.config.rollout), self.players))
+
+    def _imitate(self) -> list[Lessons]:
+        """Let an agent play until it has made enough decisions."""
+        config = self.config
+        lessons: list[Lessons] = []
+        seeds = [int(self.random.integers(MAX_SEED + 1)) for _ in self.players]
+        agents = [make_agent(config.warm_agent, self.game, seed) for seed in seeds]
+        while sum(map(len, lessons)) < config.warm_decisions:
+            for player, agent in zip(self.players, agents, strict=True):
+                lessons.append(player.imitate(agent, config.warm_exploration, _WARM_PLIES))
+        return lessons
+
+    def _learn(self, steps: int) -> dict[str, float]:
+        """Make some gradient steps; return the means of the losses."""
+        if not steps:
+            return {}
+        rate = self.config.learning_rate_after(self.decisions)
+        for group in self.optimizer.param_groups:
+            group["lr"] = rate
+        self.network.train()
+        logged = torch.stack([self._step() for _ in range(steps)]).mean(dim=0).tolist()
+        names = ("policy_loss", "value_loss", "policy_entropy", "gradient")
+        found = {f"train/{name}": mean for name, mean in zip(names, logged, strict=True)}
+        return {**found, "train/learning_rate": rate, "train/steps": float(steps)}
+
+    def _step(self) -> torch.Tensor:
+        """Make one gradient step on a minibatch of the window; return the numbers to log, float32 [4]."""
+        observation, policy, mask, returns = self.window.draw(self.config.minibatch, self.random)
+        if self.config.symmetries:
+            observation, (policy, mask) = self._symmetry.transform(
+                self.game.options, self.game.observation, observation, (policy, mask), self.random
+            )
+        tensors = (torch.from_numpy(np.ascontiguousarray(one)) for one in (observation, policy, mask, returns))
+        see, target, legal, worth = (tensor.to(self.device) for tensor in tensors)
+        logits, values = self.network(see)
+        log_policy = logits.masked_fill(legal == 0, _NO_LOGIT).log_softmax(dim=1)
+        policy_loss = -(target * log_policy).sum(dim=1).mean()
+        # returns lie between 0 and 1: cross-entropy pulls a sigmoid harder than the square does where it is far off
+        value_loss = nn.functional.binary_cross_entropy_with_logits(values, worth)
+        loss = policy_loss + self.config.value_weight * value_loss
+        self.optimizer.zero_grad(set_to_none=True)
+        loss.backward()
+        norm = nn.utils.clip_grad_norm_(self.network.parameters(), self.config.max_gradient)
+        self.optimizer.step()
+        with torch.no_grad():
+            entropy = -(log_policy.exp() * log_policy).sum(dim=1).mean()
+        return torch.stack([policy_loss.detach(), value_loss.detach(), entropy, norm.detach()])
+
+    def _head(self, seconds: float) -> NetworkHead:
+        training = {
+            "algorithm": self.config.algorithm,
+            "decisions": self.decisions,
+            "seconds": round(seconds, 1),
+            "seed": self.config.seed,
+            "win_weight": self.config.win_weight,
+            "config": self.config.to_mapping(),
+            "versions": versions(),
+        }
+        return make_head(self.game, self.architecture, "return", training)
+
+
+def make_learner(config: TrainingConfig, game: Game) -> AlphaZeroLearner:
+    """Return a new learner; see `learner.make_learner`."""
+    return AlphaZeroLearner(config, game)

@@ -1,0 +1,103 @@
+"""Games that a network plays against itself by search, or an agent against itself, as lessons."""
+
+from typing import Any
+
+import numpy as np
+
+from ..agents import Agent, Decisions
+from ..agents.gumbel_search import gumbel_search
+from ..agents.network_search import Evaluate
+from ..agents.streams import agent_stream
+from ..envs import Game, GameBatch
+from ..envs.engine.random_stream import MAX_SEED
+from .config import TrainingConfig
+from .game_histories import GameHistories, Lessons
+
+_NODES_PER_SIMULATION = 48
+"""A tree for which that is too few stops to grow."""
+
+
+class SearchPlayer:
+    """N games side by side, begun anew as they end; every decision is searched by all their seats alike.
+
+    Decisions with a single legal action are neither searched nor learned from.
+    """
+
+    def __init__(self, config: TrainingConfig, game: Game, num_games: int, seed: np.random.SeedSequence) -> None:
+        self._config = config
+        self._game = game
+        games_seed, own_seed = (int(word) & MAX_SEED for word in seed.generate_state(2, np.uint64))
+        self._random = np.random.default_rng(seed.spawn(1)[0])
+        self._stream = agent_stream(own_seed)
+        self._batch = GameBatch(game, num_games)
+        self._batch.reset(games_seed)
+        self._histories = GameHistories(game, num_games, config.win_weight, config.outcome_weight)
+
+    def play(self, evaluate: Evaluate, plies: int) -> Lessons:
+        """Play on by searches with a network and return the decisions of the games that ended."""
+        for _ in range(plies):
+            decisions = Decisions(self._game, self._batch.states)
+            actions = decisions.mask.argmax(axis=1).astype(np.int64)
+            games = np.flatnonzero(decisions.mask.sum(axis=1) > 1)
+            if len(games):
+                actions[games] = self._search(decisions, games, evaluate)
+            self._step(actions)
+        return self._histories.take()
+
+    def imitate(self, agent: Agent, exploration: float, plies: int) -> Lessons:
+        """Play on as an agent does, but for a share of random moves, and return its decisions in games that ended."""
+        for _ in range(plies):
+            decisions = Decisions(self._game, self._batch.states.copy())
+            actions = np.asarray(agent.act(decisions)).astype(np.int64)
+            strays = self._random.random(len(actions)) < exploration
+            games = np.flatnonzero((decisions.mask.sum(axis=1) > 1) & ~strays)
+            policy = np.zeros((len(games), self._game.num_actions), np.float32)
+            policy[np.arange(len(games)), actions[games]] = 1.0
+            self._note(decisions, games, policy, None)
+            actions[strays] = self._batch.random_actions()[strays]
+            self._step(actions)
+        return self._histories.take()
+
+    def _search(self, decisions: Decisions, games: np.ndarray, evaluate: Evaluate) -> np.ndarray:
+        """Return the actions that searches choose in some games, int64 [k]; note what they found."""
+        config = self._config
+        found = gumbel_search(
+            self._game,
+            decisions.redealt(self._stream).take(games),
+            decisions.mask[games],
+            evaluate,
+            config.simulations,
+            int(self._random.integers(MAX_SEED + 1)),
+            considered=config.considered,
+            noise=self._random.gumbel(size=(len(games), self._game.num_actions)),
+            win_weight=config.win_weight,
+            nodes=1 + self._game.num_actions + _NODES_PER_SIMULATION * config.simulations,
+        )
+        self._note(decisions, games, found.policy, found.returns)
+        return found.actions
+
+    def _note(self, decisions: Decisions, games: np.ndarray, policy: np.ndarray, expected: np.ndarray | None) -> None:
+        known = (decisions.seats[games], decisions.observation[games], policy, decisions.mask[games], expected)
+        self._histories.add(games, *known)
+
+    def _step(self, actions: np.ndarray) -> None:
+        self._batch.step(actions, check=False)
+        self._histories.end(self._batch)
+
+    def get_state(self) -> dict[str, Any]:
+        """Return all that the games to come depend on."""
+        batch = {name: getattr(self._batch, name).view(np.uint8).copy() for name in ("states", "finals", "outcomes")}
+        return {
+            "batch": batch,
+            "histories": self._histories.get_state(),
+            "random": self._random.bit_generator.state,
+            "stream": self._stream.copy(),
+        }
+
+    def set_state(self, state: dict[str, Any]) -> None:
+        """Go back to a state from `get_state`."""
+        for name, content in state["batch"].items():
+            getattr(self._batch, name).view(np.uint8)[:] = content
+        self._histories.set_state(state["histories"])
+        self._random.bit_generator.state = state["random"]
+        self._stream[:] = state["stream"]
