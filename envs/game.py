@@ -149,7 +149,8 @@ class Game:
             raise IllegalMove(f"{self.name}: the game is over")
         if self.kernels.first_illegal(batch, np.array([action]), 0, 1) >= 0:
             raise IllegalMove(illegal_action_message(self, state, action))
-        self.kernels.apply_one(batch, action)
+        # plain Python needs numpy's integers in the rules' bit operations
+        self.kernels.apply_one(batch, np.int64(action))
 
     def result(self, state: np.void) -> dict[str, Any]:
         """Return scores, winners and truncated as they stand, as in a position's `result`."""
@@ -212,8 +213,25 @@ def bound_kernels(description: GameDescription) -> ModuleType:
 
 
 def as_batch(state: np.void) -> np.ndarray:
-    """Return a view of one record as an array of length 1."""
-    return np.ndarray((1,), state.dtype, state.data)
+    """Return a view of one record as an array of length 1; what is written there is written in the record."""
+    if state.base is not None:
+        return np.asarray(state).reshape(1)
+    # numpy would copy a record that owns its memory, as one out of a pickle does, and lend it for reading alone
+    return np.asarray(_Memory(state)).view(state.dtype)
+
+
+class _Memory:
+    """Lends the memory of a record, which it keeps alive, for writing."""
+
+    def __init__(self, state: np.void) -> None:
+        self._state = state
+        address = np.ndarray((1,), state.dtype, state.data).ctypes.data
+        self.__array_interface__ = {
+            "version": 3,
+            "shape": (1,),
+            "typestr": f"|V{state.nbytes}",
+            "data": (address, False),
+        }
 
 
 def illegal_action_message(game: Game, state: np.void, action: int) -> str:

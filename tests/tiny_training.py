@@ -6,7 +6,9 @@ from io import StringIO
 import numpy as np
 import torch
 
+from meeplezoo.agents.networks.network_file import load_network
 from meeplezoo.training.checkpoint import load_checkpoint
+from meeplezoo.training.config import settings_of
 from meeplezoo.training.config_files import read_config
 from meeplezoo.training.config_reading import make_config
 from meeplezoo.training.progress import ProgressLine
@@ -46,13 +48,18 @@ class StopAfter:
 
 
 def tiny(**changes):
-    """Return the config of a tiny run."""
-    return make_config({**TINY, **changes})
+    """Return the config of a tiny run, by maskable_ppo if nothing else is said."""
+    known = [one.name for one in settings_of(changes.get("algorithm", "maskable_ppo"))]
+    return make_config({**{name: value for name, value in TINY.items() if name in known}, **changes})
 
 
 def train_tiny(path, *, stop_after=10**9, resume=False, **changes):
     """Train a tiny run in a folder, or go on with it, and return its trainer."""
-    config = tiny(run=str(path), **changes)
+    return train_in(path, tiny(run=str(path), **changes), stop_after=stop_after, resume=resume)
+
+
+def train_in(path, config, *, stop_after=10**9, resume=False):
+    """Train a run of a config in a folder, or go on with it, and return its trainer."""
     folder = RunFolder(path) if resume else new_run_folder(config, "tiny")
     trainer = Trainer(config, folder, ProgressLine(StringIO()), resume=resume)
     stop = StopAfter(stop_after)
@@ -90,13 +97,15 @@ def assert_equal_runs(first, second):
     states = [{name: part for name, part in run["learner"].items() if name != "model"} for run in (one, other)]
     assert_same(*states)
     assert_same(one["random"], other["random"])
-    for name in ("last.zip", "best.zip"):
-        left, right = (parameters(path / name) for path in (first, second))
+    for name in ("last", "best"):
+        left, right = (parameters(*path.glob(f"{name}.*")) for path in (first, second))
         assert_same(left, right)
 
 
 def parameters(path):
-    """Return all parameters of a model file, the optimiser's too."""
+    """Return all parameters of a model file, those of the optimiser too if it holds them."""
+    if path.suffix == ".safetensors":
+        return load_network(path)[0].state_dict()
     from sb3_contrib import MaskablePPO
 
     return MaskablePPO.load(path, device="cpu").get_parameters()

@@ -170,12 +170,20 @@ class TrainingConfig:
             raise ValueError(f"network cells needs an observation with a plane of cells, which {game} has not")
         if self.algorithm == "alphazero" and self.games % self.players:
             raise ValueError(f"players must divide games = {self.games}, {self.players} does not")
+        if self.algorithm == "maskable_ppo":
+            self._check_shares()
+        shortest = 2 * self.make_game().num_players
+        if self.algorithm == "ppo" and self.rollout < shortest:
+            # a seat's last decision of a rollout is not learned from
+            raise ValueError(f"rollout must be at least {shortest}, two decisions of each player, not {self.rollout}")
+        if not self.evaluation_opponents:
+            raise ValueError("evaluation_opponents must name an agent: the best model is chosen by evaluations")
+
+    def _check_shares(self) -> None:
         if self.share_current + self.share_past + self.share_baselines <= 0:
             raise ValueError("share_current, share_past and share_baselines must not all be 0")
         if self.share_baselines > 0 and not self.baselines:
             raise ValueError("baselines must name an agent, or share_baselines be 0")
-        if not self.evaluation_opponents:
-            raise ValueError("evaluation_opponents must name an agent: the best model is chosen by evaluations")
 
     def make_game(self) -> Game:
         """Return the game with its options."""

@@ -36,7 +36,8 @@ def log_probability_and_entropy(
 
     Both float32 [n]; gradients flow to the logits (float32 [n, actions]), those of illegal actions get exactly 0.
     """
-    logarithms, entropies = _LogProbabilityAndEntropy.apply(logits, mask, actions)
+    apply: Any = _LogProbabilityAndEntropy.apply
+    logarithms, entropies = apply(logits, mask, actions)
     return logarithms, entropies
 
 

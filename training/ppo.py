@@ -140,7 +140,7 @@ class PPOLearner:
             return action.cpu(), log_probability.cpu(), values.cpu()
 
     def _learn(self, decisions: Decisions, rows: torch.Tensor) -> dict[str, float]:
-        """Go over the rows of a rollout's decisions, `epochs` times in minibatches; return the means of what is logged."""
+        """Go over the rows of a rollout's decisions `epochs` times in minibatches; return what is logged, on average."""
         config = self.config
         rate = config.learning_rate_after(self.decisions)
         self.optimizer.param_groups[0]["lr"] = rate
@@ -164,7 +164,7 @@ class PPOLearner:
         logits, values = self._forward(minibatch.observation)
         loss, numbers = clipped_loss(logits, values, minibatch, self.config)
         self.optimizer.zero_grad(set_to_none=True)
-        loss.backward()
+        torch.autograd.backward(loss)
         norm = nn.utils.clip_grad_norm_(self.network.parameters(), self.config.max_gradient)
         self.optimizer.step()
         return torch.stack([*numbers, norm])

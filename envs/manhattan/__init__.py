@@ -38,5 +38,6 @@ GAME = GameDescription(
     observations=("flat",),
     observation_fields=fields,
     margin_scale=30.0,
+    search={"plies": 20, "c": 0.3},
     summary="Draft parts, build towers in six cities, own the most and the tallest.",
 )

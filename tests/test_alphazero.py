@@ -1,0 +1,225 @@
+"""Search and learn: targets, window, imitation, learning, and runs that go on exactly."""
+
+import numpy as np
+import pytest
+
+pytest.importorskip("safetensors")
+
+import torch
+from tiny_training import assert_same, metrics, train_in
+
+from meeplezoo.agents import Decisions, make_agent
+from meeplezoo.agents.evaluation import evaluate
+from meeplezoo.envs import GameBatch, make_game
+from meeplezoo.envs.search import SETTINGS_DTYPE, game_returns, playout_kernels
+from meeplezoo.training.alphazero import AlphaZeroLearner
+from meeplezoo.training.checkpoint import load_checkpoint
+from meeplezoo.training.config_reading import make_config
+from meeplezoo.training.game_histories import GameHistories
+from meeplezoo.training.replay_window import ReplayWindow
+from meeplezoo.training.run_folder import RunFolder
+from meeplezoo.training.search_player import SearchPlayer
+
+TINY_ZERO = {
+    "algorithm": "alphazero",
+    "game": "azul",
+    "decisions": 1500,
+    "games": 8,
+    "rollout": 24,
+    "minibatch": 64,
+    "hidden": [16],
+    "shared": True,
+    "simulations": 4,
+    "considered": 3,
+    "window": 800,
+    "reuse": 2.0,
+    "warm_decisions": 300,
+    "warm_epochs": 2,
+    "evaluation_interval": 2,
+    "evaluation_games": 4,
+    "checkpoint_interval": 2,
+    "seed": 3,
+}
+
+
+def zero(**changes):
+    return make_config({**TINY_ZERO, **changes})
+
+
+@pytest.mark.parametrize(
+    ("name", "options"),
+    [("azul", {}), ("azul", {"num_players": 4}), ("qwirkle", {"num_players": 3}), ("manhattan", {})],
+)
+def test_the_returns_of_a_game_are_those_that_a_search_counts(name, options):
+    game = make_game(name, **options)
+    batch = GameBatch(game, 40, auto_reset=False)
+    batch.reset(2)
+    batch.play_out()
+    scores, places = batch.results()
+    # some games that several players win
+    scores[:6], places[:6] = scores[:6].max(axis=1, keepdims=True), 0
+    settings = np.zeros(1, SETTINGS_DTYPE)
+    settings["win_weight"], settings["margin_scale"] = 0.3, game.description.margin_scale
+    found = game_returns(game.description, scores, places, 0.3)
+    np.testing.assert_allclose(found[0], np.full(game.num_players, 0.3 / game.num_players + 0.7 * 0.5))
+    kernels = playout_kernels(game.description)
+    room = np.zeros(4, np.int32), np.zeros(4, np.int32)
+    for index in range(6, 40):
+        returns = np.zeros(4, np.float32)
+        kernels.write_returns(batch.states[index], settings, *room, returns)
+        np.testing.assert_allclose(found[index], returns[: game.num_players], atol=1e-6)
+
+
+class Ended:
+    """A batch of which one game ends with known scores."""
+
+    def __init__(self, scores, places):
+        self.done = np.array([False, True])
+        self.outcomes = np.zeros(2, [("scores", np.int32, 4), ("places", np.int32, 4)])
+        self.outcomes["scores"][1, :3], self.outcomes["places"][1, :3] = scores, places
+
+
+def test_targets_mix_the_outcome_with_what_was_expected_own_seat_first():
+    game = make_game("azul", num_players=3)
+    histories = GameHistories(game, 2, win_weight=1.0, outcome_weight=0.75)
+    size, actions = game.observation_size, game.num_actions
+    for seat, expected in ((0, None), (2, np.array([[0.4, 0.0, 0.8]], np.float32))):
+        known = (np.full((1, size), seat), np.eye(1, actions), np.ones((1, actions), np.int8), expected)
+        histories.add(np.array([1]), np.array([seat]), *known)
+        histories.add(np.array([0]), np.array([seat]), *known)
+    histories.end(Ended([10, 30, 20], [2, 0, 1]))
+    lessons = histories.take()
+    assert (len(lessons), lessons.games) == (2, 1)
+    assert lessons.observation[:, 0].tolist() == [0, 2]
+    # player 1 won: seen from seat 0, and mixed with what seat 2 expected of all, from seat 2
+    np.testing.assert_allclose(lessons.returns[0], [0, 1, 0])
+    np.testing.assert_allclose(lessons.returns[1], [0.2, 0.1, 0.75], atol=1e-6)
+    assert len(histories.take()) == 0
+    assert [len(rows) for rows in histories.get_state()["open"]] == [2, 0]
+
+
+def test_the_window_keeps_the_last_decisions():
+    window = ReplayWindow(5, 3, 10, 2)
+
+    def add(first, count):
+        numbers = np.arange(first, first + count, dtype=np.float32)
+        mask = (np.arange(10) % 3 == numbers[:, None] % 3).astype(np.int8)
+        rows = (np.repeat(numbers[:, None], size, axis=1) for size in (3, 10, 2))
+        observation, policy, returns = rows
+        window.add(observation, policy, mask, returns)
+
+    add(0, 3)
+    assert len(window) == 3
+    add(3, 4)
+    assert (len(window), window.count) == (5, 7)
+    observation, policy, mask, returns = window.take(np.arange(5))
+    assert observation[:, 0].tolist() == [5, 6, 2, 3, 4]
+    assert policy[:, 9].tolist() == returns[:, 1].tolist() == [5, 6, 2, 3, 4]
+    assert [np.flatnonzero(row)[0] for row in mask] == [2, 0, 2, 0, 1]
+    assert mask.shape == (5, 10)
+    add(7, 12)
+    assert sorted(window.take(np.arange(5))[0][:, 0].tolist()) == [14, 15, 16, 17, 18]
+    other = ReplayWindow(5, 3, 10, 2)
+    other.set_state(window.get_state())
+    assert_same(other.get_state(), window.get_state())
+    drawn = window.draw(2000, np.random.default_rng(1))[0][:, 0]
+    assert np.bincount(drawn.astype(int))[14:].min() > 300
+
+
+def test_imitation_learns_the_agents_moves_and_not_the_random_ones():
+    config = zero()
+    game = config.make_game()
+    agent = make_agent("greedy", game, 1)
+    everything = SearchPlayer(config, game, 8, np.random.SeedSequence(1)).imitate(agent, 0.0, 90)
+    some = SearchPlayer(config, game, 8, np.random.SeedSequence(1)).imitate(make_agent("greedy", game, 1), 0.4, 90)
+    assert everything.games >= 8
+    assert 0.45 < len(some) / some.games / (len(everything) / everything.games) < 0.75
+    for lessons in (everything, some):
+        assert (lessons.policy.sum(axis=1) == 1).all()
+        assert (lessons.mask[lessons.policy == 1] == 1).all()
+        assert (lessons.mask.sum(axis=1) > 1).all()
+        # of two players one has what the other lacks
+        assert (np.abs(lessons.returns.sum(axis=1) - 1) < 1e-6).all()
+
+
+def test_searches_teach_improved_policies_of_decisions_that_are_open():
+    config = zero()
+    game = config.make_game()
+    learner = AlphaZeroLearner(config, game)
+    (lessons,) = learner._play()
+    while not lessons.games:
+        (lessons,) = learner._play()
+    np.testing.assert_allclose(lessons.policy.sum(axis=1), 1, atol=0.02)
+    assert not lessons.policy[lessons.mask == 0].any()
+    assert (lessons.mask.sum(axis=1) > 1).all()
+    assert ((lessons.returns > 0) & (lessons.returns < 1)).all()
+
+
+@pytest.mark.parametrize("symmetries", [True, False])
+def test_learning_lowers_the_loss(symmetries):
+    learner = AlphaZeroLearner(zero(symmetries=symmetries, learning_rate=1e-2), make_game("azul"))
+    learner.iterate(0)
+    first = learner._learn(5)
+    learner._learn(60)
+    last = learner._learn(5)
+    assert last["train/policy_loss"] < 0.95 * first["train/policy_loss"]
+    assert last["train/value_loss"] < first["train/value_loss"]
+
+
+def test_a_resumed_run_equals_one_that_was_not_stopped(tmp_path):
+    straight, resumed = (tmp_path / name for name in ("straight", "resumed"))
+    straight = train_in(straight, zero(run=str(straight)))
+    config = zero(run=str(resumed))
+    train_in(resumed, config, stop_after=2)
+    resumed = train_in(resumed, config, resume=True)
+    assert straight.decisions == resumed.decisions >= 1500
+    rows = [metrics(tmp_path / name) for name in ("straight", "resumed")]
+    for row in (*rows[0], *rows[1]):
+        row.pop("time/playing", None)
+        row.pop("time/learning", None)
+    assert rows[0] == rows[1]
+    game = make_game("azul")
+    one, other = (
+        load_checkpoint(RunFolder(tmp_path / name).checkpoint, game)["learner"] for name in ("straight", "resumed")
+    )
+    assert_same(one, other)
+    agent = make_agent(f"net:{tmp_path / 'resumed' / 'last.safetensors'}", game, 1)
+    assert agent.head.training["algorithm"] == "alphazero"
+    assert agent.head.win_weight == 0.5
+    assert evaluate(game, [agent, "random"], 4, 1).agents[0].games == 4
+
+
+def test_players_in_threads_give_the_same_games_as_one_after_the_other():
+    game = make_game("azul")
+    learner = AlphaZeroLearner(zero(players=2), game)
+    together = learner._play()
+    other = AlphaZeroLearner(zero(players=2), game)
+    evaluate_leaves = make_evaluate(other)
+    apart = [player.play(evaluate_leaves, 24) for player in other.players]
+    for one, two in zip(together, apart, strict=True):
+        assert_same(vars(one), vars(two))
+    with pytest.raises(ValueError, match="players must divide games = 8, 3 does not"):
+        zero(players=3)
+
+
+def make_evaluate(learner):
+    from meeplezoo.agents.network_agent import NetworkAgent
+
+    return NetworkAgent("", learner.network, learner._head(0.0), 0).evaluate
+
+
+def test_settings_of_other_algorithms_are_refused():
+    with pytest.raises(ValueError, match=r"alphazero has no setting 'gamma'; its settings are algorithm, game"):
+        zero(gamma=0.9)
+    with pytest.raises(ValueError, match="maskable_ppo has no setting 'simulations'"):
+        make_config({"game": "azul", "decisions": 1, "simulations": 3})
+
+
+def test_qwirkle_learns_with_convolutions():
+    config = zero(game="qwirkle", network="cells", channels=4, games=4, rollout=400, warm_decisions=200)
+    learner = AlphaZeroLearner(config, config.make_game())
+    learner.iterate(0)
+    assert learner.decisions >= 200
+    assert all(torch.isfinite(parameter).all() for parameter in learner.network.parameters())
+    states = np.array([learner.game.new(1)])
+    assert learner.agent("net", 1).act(Decisions(learner.game, states)).shape == (1,)

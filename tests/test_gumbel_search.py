@@ -1,0 +1,123 @@
+"""Search with a planned root: sequential halving, completed returns, the improved policy."""
+
+import numpy as np
+import pytest
+
+pytest.importorskip("torch")
+
+from meeplezoo.agents.gumbel_search import gumbel_search, scaled_returns, softmax, visit_plan
+from meeplezoo.envs import GameBatch, make_game
+
+GAMES = [("azul", {}), ("azul", {"num_players": 3}), ("qwirkle", {}), ("manhattan", {})]
+
+
+def positions(game, count, plies, seed=3):
+    batch = GameBatch(game, count, auto_reset=False)
+    batch.reset(seed)
+    for _ in range(plies):
+        batch.step(batch.random_actions())
+    return batch.states.copy(), batch.mask()
+
+
+def sloping(decisions):
+    """Priors that fall by the number of the action; every seat expects one half."""
+    weights = decisions.mask / (1.0 + np.arange(decisions.mask.shape[1]))
+    priors = (weights / weights.sum(axis=1, keepdims=True)).astype(np.float32)
+    return priors, np.full((len(priors), decisions.game.num_players), 0.5, np.float32)
+
+
+@pytest.mark.parametrize(
+    ("considered", "simulations", "plan"),
+    [
+        (1, 3, (0, 1, 2)),
+        (2, 4, (0, 0, 1, 1)),
+        (4, 8, (0, 0, 0, 0, 1, 1, 2, 2)),
+        (4, 3, (0, 0, 0)),
+        (3, 9, (0, 0, 0, 1, 1, 2, 2, 3, 3)),
+        (8, 24, (0,) * 8 + (1,) * 4 + (2,) * 4 + (3, 3, 4, 4, 5, 5, 6, 6)),
+    ],
+)
+def test_the_plan_halves_what_is_considered(considered, simulations, plan):
+    assert visit_plan(considered, simulations) == plan
+
+
+def test_returns_of_actions_that_were_not_visited_are_completed():
+    priors = np.array([[0.5, 0.25, 0.25, 0.0]], np.float32)
+    visits, returns = np.array([[3, 1, 0, 0]]), np.array([[0.8, 0.2, 0.0, 0.0]])
+    own = np.array([0.4])
+    # visited actions by their priors: (0.5 * 0.8 + 0.25 * 0.2) / 0.75 = 0.6, four visits beside one of the network
+    mixed = (0.4 + 4 * 0.6) / 5
+    scale = (50 + 3) * 0.5
+    expected = scale * np.array([[0.8, 0.2, mixed, mixed]])
+    np.testing.assert_allclose(scaled_returns(priors, own, visits, returns), expected, rtol=1e-6)
+    nothing = scaled_returns(priors, own, np.zeros((1, 4), int), np.zeros((1, 4)))
+    np.testing.assert_allclose(nothing, np.full((1, 4), 25 * 0.4), rtol=1e-6)
+
+
+def test_softmax_gives_illegal_actions_nothing():
+    found = softmax(np.array([[0.0, np.log(3.0), -np.inf]]))
+    np.testing.assert_allclose(found, [[0.25, 0.75, 0.0]], rtol=1e-6)
+    assert found.dtype == np.float32
+
+
+@pytest.mark.parametrize(("name", "options"), GAMES)
+def test_searches_are_legal_complete_and_independent_of_the_batch(name, options):
+    game = make_game(name, **options)
+    states, mask = positions(game, 3, 12)
+    before = states.copy()
+    noise = np.random.default_rng(1).gumbel(size=mask.shape)
+    found = gumbel_search(game, states, mask, sloping, 20, 5, considered=6, noise=noise)
+    np.testing.assert_array_equal(states.view(np.uint8), before.view(np.uint8))
+    assert found.visits.sum(axis=1).tolist() == [20] * 3
+    assert not found.visits[mask == 0].any()
+    assert not found.policy[mask == 0].any()
+    np.testing.assert_allclose(found.policy.sum(axis=1), 1, rtol=1e-5)
+    assert mask[np.arange(3), found.actions].all()
+    counts = (found.visits > 0).sum(axis=1)
+    assert (counts == np.minimum(6, mask.sum(axis=1))).all()
+    assert (found.visits[np.arange(3), found.actions] == found.visits.max(axis=1)).all()
+    assert ((found.returns >= 0) & (found.returns <= 1)).all()
+    alone = gumbel_search(game, states[:1], mask[:1], sloping, 20, 5, considered=6, noise=noise[:1])
+    np.testing.assert_array_equal(alone.visits[0], found.visits[0])
+    np.testing.assert_array_equal(alone.policy[0], found.policy[0])
+
+
+def test_where_all_is_worth_the_same_the_policy_stays_and_is_drawn_from():
+    game = make_game("azul")
+    states, mask = positions(game, 1, 0)
+    rows = 4000
+    many, masks = np.repeat(states, rows), np.repeat(mask, rows, axis=0)
+    noise = np.random.default_rng(7).gumbel(size=masks.shape)
+    # so few simulations that none comes near the end of the game
+    found = gumbel_search(game, many, masks, sloping, 2, 1, considered=2, noise=noise, nodes=600)
+    priors = mask[0] / (1.0 + np.arange(mask.shape[1]))
+    priors /= priors.sum()
+    np.testing.assert_allclose(found.policy[0], priors, atol=1e-5)
+    shares = np.bincount(found.actions, minlength=len(priors)) / rows
+    assert np.abs(shares - priors).max() < 4 * np.sqrt(0.25 / rows)
+    plain = gumbel_search(game, states, mask, sloping, 2, 1, considered=2)
+    assert plain.actions.tolist() == [int(priors.argmax())]
+
+
+def test_what_a_network_likes_gains_in_the_policy_and_is_played():
+    game = make_game("azul")
+    states, mask = positions(game, 1, 0)
+    legal = np.flatnonzero(mask[0])
+    favourite = int(legal[3])
+    after = states.copy()
+    game.play_action(after[0], favourite)
+    seat = int(states["to_move"][0])
+
+    def knows(decisions):
+        priors, values = sloping(decisions)
+        lines = (decisions._states["line_count"][:, seat], decisions._states["line_colour"][:, seat])
+        same = (lines[0] == after["line_count"][0, seat]).all(axis=1) & (lines[1] == after["line_colour"][0, seat]).all(
+            axis=1
+        )
+        values[:] = np.where(same, 0.9, 0.1)[:, None]
+        return priors, values
+
+    found = gumbel_search(game, states, mask, knows, 64, 2, considered=8)
+    plain = gumbel_search(game, states, mask, sloping, 64, 2, considered=8)
+    assert found.actions[0] == favourite
+    assert found.policy[0, favourite] > 10 * plain.policy[0, favourite]
