@@ -55,6 +55,19 @@ class Decisions:
         self.game.kernels.write_observations(self._states, self.seats, self.game.form, observation, 0, len(self))
         return observation
 
+    @cached_property
+    def action_values(self) -> np.ndarray:
+        """Return what the game's heuristic thinks of the legal actions, in points, float32 [n, num_actions].
+
+        Illegal actions have 0. It knows no more than the seat to move.
+        """
+        values = np.empty((len(self), self.game.num_actions), np.float32)
+        scratch = np.empty(self.game.kernels.SCRATCH_SIZE, np.int64)
+        # on a copy: a heuristic may try things out on its state
+        self.game.kernels.write_action_values(self._states.copy(), values, scratch)
+        values[values == -np.inf] = 0.0
+        return values
+
     def observed_as(self, form: str | None) -> np.ndarray:
         """Return what the seats see in one of the game's forms of observations; None for the form of `game`."""
         if form is None or form == self.game.observation:

@@ -97,7 +97,10 @@ class NetworkAgent:
             device = next(self._network.parameters()).device
             observation = torch.as_tensor(decisions.observed_as(self.head.observation), device=device)
             illegal = torch.as_tensor(decisions.mask, device=device) == 0
-            logits, relative = self._network(observation)
+            inputs = [observation]
+            if self.head.architecture.heuristic:
+                inputs.append(torch.as_tensor(decisions.action_values, device=device))
+            logits, relative = self._network(*inputs)
             priors = logits.masked_fill(illegal, -torch.inf).softmax(dim=1).cpu().numpy()
             returns = relative.sigmoid() if self.head.value == "return" else 0.5 + 0.5 * relative.tanh()
         return priors, by_seat(returns.cpu().numpy(), decisions.seats)

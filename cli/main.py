@@ -21,6 +21,7 @@ COMMANDS = {
     "evaluate": "measure agents against each other over many games",
     "tournament": "rate any number of agents in a tournament, with a report",
     "train": "train an agent by self-play as a config says",
+    "runs": "list training runs: how far they are and how good",
     "bench": "measure the speed of every layer",
 }
 

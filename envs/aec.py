@@ -149,7 +149,8 @@ class TurnEnv(AECEnv[str, dict[str, np.ndarray], int | None]):  # type: ignore[m
         mask = np.empty(self._num_actions, np.int8)
         observation = np.empty(self._observation_size, np.float32)
         before = None if self._frames is None else self._states[0].copy()
-        seat = self._play(self._states, index(action), self.game.form, mask, observation)
+        # plain Python needs numpy's integers in the rules' bit operations
+        seat = self._play(self._states, np.int64(index(action)), self.game.form, mask, observation)
         if seat >= 0:
             self.infos[self.agent_selection] = {"action_mask": self._no_actions}
             self._turn_to(seat, mask, observation)

@@ -15,7 +15,7 @@ from meeplezoo.envs.search import SETTINGS_DTYPE, game_returns, playout_kernels
 from meeplezoo.training.alphazero import AlphaZeroLearner
 from meeplezoo.training.checkpoint import load_checkpoint
 from meeplezoo.training.config_reading import make_config
-from meeplezoo.training.game_histories import GameHistories
+from meeplezoo.training.game_histories import GameHistories, Lessons
 from meeplezoo.training.replay_window import ReplayWindow
 from meeplezoo.training.run_folder import RunFolder
 from meeplezoo.training.search_player import SearchPlayer
@@ -84,7 +84,13 @@ def test_targets_mix_the_outcome_with_what_was_expected_own_seat_first():
     histories = GameHistories(game, 2, win_weight=1.0, outcome_weight=0.75)
     size, actions = game.observation_size, game.num_actions
     for seat, expected in ((0, None), (2, np.array([[0.4, 0.0, 0.8]], np.float32))):
-        known = (np.full((1, size), seat), np.eye(1, actions), np.ones((1, actions), np.int8), expected)
+        known = (
+            np.full((1, size), seat),
+            np.eye(1, actions),
+            np.ones((1, actions), np.int8),
+            np.ones((1, actions)),
+            expected,
+        )
         histories.add(np.array([1]), np.array([seat]), *known)
         histories.add(np.array([0]), np.array([seat]), *known)
     histories.end(Ended([10, 30, 20], [2, 0, 1]))
@@ -99,30 +105,31 @@ def test_targets_mix_the_outcome_with_what_was_expected_own_seat_first():
 
 
 def test_the_window_keeps_the_last_decisions():
-    window = ReplayWindow(5, 3, 10, 2)
+    window = ReplayWindow(5, 3, 10, 2, True)
 
     def add(first, count):
         numbers = np.arange(first, first + count, dtype=np.float32)
         mask = (np.arange(10) % 3 == numbers[:, None] % 3).astype(np.int8)
         rows = (np.repeat(numbers[:, None], size, axis=1) for size in (3, 10, 2))
         observation, policy, returns = rows
-        window.add(observation, policy, mask, returns)
+        window.add(Lessons(observation, policy, mask, returns, 2 * policy))
 
     add(0, 3)
     assert len(window) == 3
     add(3, 4)
     assert (len(window), window.count) == (5, 7)
-    observation, policy, mask, returns = window.take(np.arange(5))
-    assert observation[:, 0].tolist() == [5, 6, 2, 3, 4]
-    assert policy[:, 9].tolist() == returns[:, 1].tolist() == [5, 6, 2, 3, 4]
-    assert [np.flatnonzero(row)[0] for row in mask] == [2, 0, 2, 0, 1]
-    assert mask.shape == (5, 10)
+    kept = window.take(np.arange(5))
+    assert kept.observation[:, 0].tolist() == [5, 6, 2, 3, 4]
+    assert kept.policy[:, 9].tolist() == kept.returns[:, 1].tolist() == [5, 6, 2, 3, 4]
+    assert kept.action_values[:, 9].tolist() == [10, 12, 4, 6, 8]
+    assert [np.flatnonzero(row)[0] for row in kept.mask] == [2, 0, 2, 0, 1]
+    assert kept.mask.shape == (5, 10)
     add(7, 12)
-    assert sorted(window.take(np.arange(5))[0][:, 0].tolist()) == [14, 15, 16, 17, 18]
-    other = ReplayWindow(5, 3, 10, 2)
+    assert sorted(window.take(np.arange(5)).observation[:, 0].tolist()) == [14, 15, 16, 17, 18]
+    other = ReplayWindow(5, 3, 10, 2, True)
     other.set_state(window.get_state())
     assert_same(other.get_state(), window.get_state())
-    drawn = window.draw(2000, np.random.default_rng(1))[0][:, 0]
+    drawn = window.draw(2000, np.random.default_rng(1)).observation[:, 0]
     assert np.bincount(drawn.astype(int))[14:].min() > 300
 
 
@@ -155,9 +162,11 @@ def test_searches_teach_improved_policies_of_decisions_that_are_open():
     assert ((lessons.returns > 0) & (lessons.returns < 1)).all()
 
 
+@pytest.mark.parametrize("heuristic", [True, False])
 @pytest.mark.parametrize("symmetries", [True, False])
-def test_learning_lowers_the_loss(symmetries):
-    learner = AlphaZeroLearner(zero(symmetries=symmetries, learning_rate=1e-2), make_game("azul"))
+def test_learning_lowers_the_loss(symmetries, heuristic):
+    config = zero(symmetries=symmetries, heuristic=heuristic, learning_rate=1e-2, warm_agent="minimax:depth=1")
+    learner = AlphaZeroLearner(config, make_game("azul"))
     learner.iterate(0)
     first = learner._learn(5)
     learner._learn(60)
@@ -187,6 +196,26 @@ def test_a_resumed_run_equals_one_that_was_not_stopped(tmp_path):
     assert agent.head.training["algorithm"] == "alphazero"
     assert agent.head.win_weight == 0.5
     assert evaluate(game, [agent, "random"], 4, 1).agents[0].games == 4
+
+
+@pytest.mark.parametrize("name", ["azul", "qwirkle", "manhattan"])
+def test_with_the_heuristic_a_new_network_plays_much_as_it_does(name):
+    cells = {"network": "cells", "channels": 4} if name == "qwirkle" else {}
+    config = zero(game=name, heuristic=True, **cells)
+    game = config.make_game()
+    batch = GameBatch(game, 60)
+    batch.reset(4)
+    for _ in range(25):
+        batch.step(batch.random_actions())
+    decisions = Decisions(game, batch.states)
+    agent = AlphaZeroLearner(config, game).agent("new", 1)
+    values = np.where(decisions.mask == 1, decisions.action_values, -np.inf)
+    chosen = agent.act(decisions)
+    rows = np.arange(60)
+    assert (values[rows, chosen] > values.max(axis=1) - 0.1).mean() > 0.9
+    # nothing that the seat cannot see
+    other = Decisions(game, decisions.redealt(np.array([5, 6, 7, 8], np.uint32)))
+    np.testing.assert_array_equal(other.action_values, decisions.action_values)
 
 
 def test_players_in_threads_give_the_same_games_as_one_after_the_other():

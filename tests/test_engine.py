@@ -1,6 +1,7 @@
 """The engine: seeds, streams, batches, threads, saving, rewards, refusals."""
 
 import copy
+import gc
 import os
 import pickle
 import subprocess
@@ -13,6 +14,7 @@ import pytest
 from meeplezoo.envs import Game, GameBatch, IllegalMove, game_names, make_game
 from meeplezoo.envs.engine.random_stream import MAX_SEED, draw, game_seeds, next_word, seed_stream
 from meeplezoo.envs.engine.rewards import MARGIN, OUTCOME, RANK, write_rewards
+from meeplezoo.envs.game import as_batch
 
 GAMES = [make_game(name, num_players=players) for name in game_names() for players in (2, 3, 4)]
 
@@ -422,6 +424,68 @@ for name in game_names():
         outputs.append(run.stdout)
     assert outputs[0] == outputs[1]
     assert "azul 4 grey" in outputs[0]
+
+
+_SINGLE_GAMES = """
+import hashlib, json, pickle, warnings
+import numpy as np
+warnings.simplefilter("error")
+from meeplezoo.agents import Decisions, make_agent
+from meeplezoo.envs import game_names, make_game
+from meeplezoo.envs.game import as_batch
+for name in game_names():
+    game = make_game(name, num_players=4)
+    random, stream = make_agent("random", game, 1), np.array([1, 2, 3, 4], np.uint32)
+    state, seen = game.new(3), hashlib.sha256()
+    while not game.is_over(state):
+        seat = int(state["to_move"])
+        seen.update(game.mask(state).tobytes() + game.observe(state, seat).tobytes())
+        seen.update(json.dumps([game.position(state), game.legal_moves(state), game.result(state)]).encode())
+        if state["ply"] % 16 == 5:
+            # a copy that owns its memory, and a game read from its position
+            state = pickle.loads(pickle.dumps(state))
+            seen.update(game.from_position(game.position(state), 5).tobytes())
+            game.kernels.redeal(as_batch(state), np.array([seat]), stream)
+        action = int(random.act(Decisions(game, as_batch(state)))[0])
+        if state["ply"] % 2:
+            game.play_action(state, action)
+        else:
+            game.play(state, game.move(action, state))
+    seen.update(json.dumps([game.position(state), game.result(state)]).encode())
+    print(name, state["ply"], seen.hexdigest())
+"""
+
+
+def test_single_games_play_in_plain_python() -> None:
+    outputs = []
+    for disabled in ("1", "0"):
+        environment = {**os.environ, "NUMBA_DISABLE_JIT": disabled}
+        run = subprocess.run(
+            [sys.executable, "-c", _SINGLE_GAMES], env=environment, capture_output=True, text=True, timeout=300
+        )
+        assert run.returncode == 0, run.stderr
+        outputs.append(run.stdout)
+    assert outputs[0] == outputs[1]
+    assert [line.split()[0] for line in outputs[0].splitlines()] == list(game_names())
+
+
+@pytest.mark.parametrize("owned", [False, True])
+def test_a_record_as_a_batch_is_the_record(owned: bool) -> None:
+    game = make_game("azul")
+    state = game.new(3)
+    if owned:
+        state = pickle.loads(pickle.dumps(state))
+    as_batch(state)["round"] = 7
+    assert state["round"] == 7
+    action = int(np.flatnonzero(game.mask(state))[0])
+    game.play_action(state, action)
+    assert state["ply"] == 1
+    assert game.mask(state)[action] == 0
+    batch = as_batch(state)
+    seat = int(state["to_move"])
+    del state
+    gc.collect()
+    assert batch["to_move"] == seat
 
 
 def test_second_start_finds_the_compiled_kernels(tmp_path: Path) -> None:

@@ -7,9 +7,10 @@ import sys
 import numpy as np
 import pytest
 
-torch = pytest.importorskip("torch")
+pytest.importorskip("torch")
 pytest.importorskip("safetensors")
 
+import torch
 import yaml
 from tiny_training import TINY, assert_equal_runs, assert_same, metrics, tiny, train_tiny
 
@@ -21,7 +22,6 @@ from meeplezoo.envs import GameBatch, IllegalMove, make_game
 from meeplezoo.training.checkpoint import load_checkpoint
 from meeplezoo.training.command import train_command
 from meeplezoo.training.config import settings_of
-from meeplezoo.training.config_reading import make_config
 from meeplezoo.training.masked_categorical import legal_probabilities, log_probability_and_entropy, sample
 from meeplezoo.training.ppo import Decisions as Learned
 from meeplezoo.training.ppo import clipped_loss, make_learner, normalised, what_to_learn
@@ -75,19 +75,6 @@ def test_gradients_are_those_of_the_formula_spelled_out():
         gradients.append(leaf.grad)
     torch.testing.assert_close(*gradients, rtol=1e-4, atol=1e-6)
     assert (gradients[0][~mask] == 0).all()
-
-
-def test_the_gradient_agrees_with_differences():
-    logits, mask = random_case(4, rows=3, actions=6)
-    actions = torch.full((3,), 5)
-    # only differences of legal logits matter; float32 is coarse
-    assert torch.autograd.gradcheck(
-        lambda one: log_probability_and_entropy(one, mask, actions),
-        logits.requires_grad_(),
-        eps=1e-2,
-        atol=1e-2,
-        check_backward_ad=True,
-    )
 
 
 def test_samples_are_legal_and_as_frequent_as_they_should_be():
@@ -267,18 +254,18 @@ def learner_of(**changes):
     ("name", "players", "share"), [("azul", 2, 0.0), ("azul", 3, 1.0), ("manhattan", 4, 0.5), ("manhattan", 2, 0.5)]
 )
 def test_a_rollout_says_what_happened(name, players, share):
-    changes = {"game": name, "options": {"num_players": players}, "rollout": 80, "games": 5, "rewards": "margin"}
+    changes = {"game": name, "options": {"num_players": players}, "rollout": 130, "games": 4, "rewards": "margin"}
     learner = learner_of(**changes, dense=True, share_league=share)
     learner.league.grow()
     game, games, rollout = learner.game, learner.games, learner.games.rollout
     states, seats = games.batch.states.copy(), games.seats.copy()
     learner.iterate(0)
     # the same once more, by hand
-    batch = GameBatch(game, 5, rewards="margin")
+    batch = GameBatch(game, 4, rewards="margin")
     batch.reset(0)
     batch.states[:] = states
-    paid, ended = np.zeros((5, players)), 0
-    for ply in range(80):
+    paid, ended = np.zeros((4, players)), 0
+    for ply in range(130):
         np.testing.assert_array_equal(rollout.observation[ply].numpy(), batch.observe())
         np.testing.assert_array_equal(rollout.mask[ply].numpy(), batch.mask())
         np.testing.assert_array_equal(rollout.mover[ply], batch.to_move)
@@ -289,7 +276,6 @@ def test_a_rollout_says_what_happened(name, players, share):
         paid += rollout.reward[ply]
         for place in batch.done.nonzero()[0]:
             np.testing.assert_allclose(paid[place], batch.rewards[place], atol=1e-5)
-            np.testing.assert_array_equal(rollout.reward[ply][place].shape, (players,))
             paid[place] = 0
             ended += 1
     assert ended > 0
@@ -297,15 +283,15 @@ def test_a_rollout_says_what_happened(name, players, share):
 
 
 def test_learned_from_are_the_learners_decisions_with_a_successor():
-    learner = learner_of(rollout=40, games=8, share_league=0.5)
+    learner = learner_of(rollout=90, games=8, share_league=0.5)
     with torch.no_grad():
         learner.games.play(learner._act)
     rollout = learner.games.rollout
     decisions, rows, _ = what_to_learn(rollout, learner.config)
-    chosen = np.zeros((40, 8), bool)
+    chosen = np.zeros((90, 8), bool)
     chosen.reshape(-1)[rows.numpy()] = True
     for game in range(8):
-        for ply in range(40):
+        for ply in range(90):
             seat = rollout.mover[ply, game]
             later = rollout.mover[ply + 1 :, game] == seat
             followed = later.any() or rollout.done[ply:, game].any()
@@ -329,9 +315,7 @@ def test_margins_of_all_seats_by_hand():
     np.testing.assert_allclose(scaled_margins(scores, game), [[-1, 0.5, -0.5], [0, 0, -1], [0, 0, 0]])
 
 
-def test_an_opponent_that_plays_illegally_is_named(tmp_path):
-    bot = tmp_path / "bot.py"
-    bot.write_text("class Bot:\n    def __init__(self, *_): pass\n")
+def test_an_opponent_that_plays_illegally_is_named():
     learner = learner_of(share_league=1.0, baselines=["greedy"])
 
     class Illegal:
@@ -443,9 +427,11 @@ def test_three_players_cells_and_other_settings_resume_too(tmp_path):
         "shared": True,
         "gamma": 0.99,
         "precision": "bfloat16",
-        "games": 8,
-        "decisions": 150,
-        "evaluation_games": 2,
+        "games": 4,
+        "decisions": 60,
+        "evaluation_interval": 100,
+        "evaluation_games": 1,
+        "evaluation_opponents": ["random"],
     }
     train_tiny(tmp_path / "straight", **settings)
     train_tiny(tmp_path / "resumed", stop_after=2, **settings)
@@ -492,9 +478,3 @@ def test_training_learns_to_beat_random(tmp_path):
     first, *_, last = metrics(tmp_path / "learns")
     assert first["evaluation"]["random"]["win_rate"] < 0.6
     assert last["evaluation"]["random"]["win_rate"] > 0.8
-
-
-def test_packaged_configs_are_complete():
-    for name in ("azul", "manhattan", "qwirkle"):
-        config = make_config({"algorithm": "ppo", "game": name, "decisions": 1})
-        assert config.baselines == ("random", "greedy")

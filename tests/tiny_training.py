@@ -71,7 +71,8 @@ def train_in(path, config, *, stop_after=10**9, resume=False):
 def metrics(path):
     """Return the rows of a run's metrics without their times."""
     rows = RunFolder(path).read_metrics()
-    return [{name: value for name, value in row.items() if name != "seconds"} for row in rows]
+    times = ("seconds", "training_seconds")
+    return [{name: value for name, value in row.items() if name not in times} for row in rows]
 
 
 def tables(path):

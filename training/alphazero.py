@@ -5,7 +5,7 @@ which all that the player cannot see, and the chance to come, is dealt anew (`se
 better than the policy is what the policy learns; what came of the game, mixed with what the search expected, is what
 the values learn: one for each player, of winning and of the squashed margin as the config weighs them. Games that have
 ended go into a window of the last decisions (`replay_window`), from which minibatches are drawn, turned by the game's
-symmetries at random.
+symmetries at random. With `heuristic` the policy is what the network adds to the values of the game's heuristic.
 
 The first iteration imitates the games of a given agent, by default the game's heuristic: from nothing, searches find
 nothing to learn from for a long time.
@@ -52,7 +52,9 @@ class AlphaZeroLearner:
         self.config = config
         self.game = game
         self.device = torch.device(config.device)
-        self.architecture = Architecture(config.network, config.hidden, config.channels, config.shared)
+        self.architecture = Architecture(
+            config.network, config.hidden, config.channels, config.shared, config.heuristic
+        )
         self.network: nn.Module = build(game, self.architecture).to(self.device)
         self.optimizer = torch.optim.AdamW(
             self.network.parameters(), config.learning_rate, weight_decay=config.weight_decay
@@ -61,7 +63,8 @@ class AlphaZeroLearner:
         share = config.games // config.players
         self.players = [SearchPlayer(config, game, share, seed) for seed in seeds[1:]]
         self.random = np.random.default_rng(seeds[0])
-        self.window = ReplayWindow(config.window, game.observation_size, game.num_actions, game.num_players)
+        sizes = (game.observation_size, game.num_actions, game.num_players)
+        self.window = ReplayWindow(config.window, *sizes, config.heuristic)
         self._steps_owed = 0.0
         self._symmetry = game.description.module("symmetry")
 
@@ -77,7 +80,7 @@ class AlphaZeroLearner:
         lessons = self._imitate() if warm else self._play()
         played = time.perf_counter() - began
         for one in lessons:
-            self.window.add(one.observation, one.policy, one.mask, one.returns)
+            self.window.add(one)
         new, games = sum(map(len, lessons)), sum(one.games for one in lessons)
         reuse = self.config.warm_epochs if warm else self.config.reuse
         self._steps_owed += reuse * new / self.config.minibatch
@@ -158,14 +161,17 @@ class AlphaZeroLearner:
 
     def _step(self) -> torch.Tensor:
         """Make one gradient step on a minibatch of the window; return the numbers to log, float32 [4]."""
-        observation, policy, mask, returns = self.window.draw(self.config.minibatch, self.random)
+        lessons = self.window.draw(self.config.minibatch, self.random)
+        observation, of_actions = lessons.observation, (lessons.policy, lessons.mask)
+        if self.config.heuristic:
+            of_actions = (*of_actions, lessons.action_values)
         if self.config.symmetries:
-            observation, (policy, mask) = self._symmetry.transform(
-                self.game.options, self.game.observation, observation, (policy, mask), self.random
+            observation, of_actions = self._symmetry.transform(
+                self.game.options, self.game.observation, observation, of_actions, self.random
             )
-        tensors = (torch.from_numpy(np.ascontiguousarray(one)) for one in (observation, policy, mask, returns))
-        see, target, legal, worth = (tensor.to(self.device) for tensor in tensors)
-        logits, values = self.network(see)
+        tensors = (torch.from_numpy(np.ascontiguousarray(one)) for one in (lessons.returns, observation, *of_actions))
+        worth, see, target, legal, *heuristic = (tensor.to(self.device) for tensor in tensors)
+        logits, values = self.network(see, *heuristic)
         log_policy = logits.masked_fill(legal == 0, _NO_LOGIT).log_softmax(dim=1)
         policy_loss = -(target * log_policy).sum(dim=1).mean()
         # returns lie between 0 and 1: cross-entropy pulls a sigmoid harder than the square does where it is far off

@@ -23,11 +23,13 @@ _FORMAT = "meeplezoo-checkpoint/2"
 class Progress:
     """How far a run has come.
 
+    evaluation_seconds: those of `seconds` that went into evaluations.
     best: mean win rate and mean margin of the best evaluation; both -inf before the first.
     """
 
     iteration: int = 0
     seconds: float = 0.0
+    evaluation_seconds: float = 0.0
     episodes: int = 0
     best: tuple[float, float] = (-float("inf"), -float("inf"))
 

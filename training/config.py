@@ -69,6 +69,9 @@ class TrainingConfig:
     channels: int = _setting("channels of the convolutions of the network cells", 16, low=1)
     hidden: tuple[int, ...] = _setting("widths of the hidden layers", (256, 256), low=1)
     shared: bool = _setting("whether policy and value have the hidden layers in common", False, of=_OWN)
+    heuristic: bool = _setting(
+        "whether the policy begins as the game's heuristic and learns what to add to its values", False, of=_ZERO
+    )
     activation: str = _setting("activation of the hidden layers", "relu", choices=ACTIVATIONS, of=_SB3)
     minibatch: int = _setting("decisions per gradient step", 1024, low=2)
     epochs: int = _setting("passes over each rollout", 4, low=1, of=_BOTH_PPO)

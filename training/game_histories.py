@@ -15,14 +15,16 @@ class Lessons:
     """k decisions of finished games to learn from.
 
     observation: float32 [k, observation_size]; policy: float32 [k, num_actions], the target; mask: int8
-    [k, num_actions]; returns: float32 [k, num_players], the target, own seat first; games: how many were finished.
+    [k, num_actions]; returns: float32 [k, num_players], the target, own seat first; action_values: float32
+    [k, num_actions], or [k, 0] if nobody asks, what the game's heuristic thinks; games: how many were finished.
     """
 
     observation: np.ndarray
     policy: np.ndarray
     mask: np.ndarray
     returns: np.ndarray
-    games: int
+    action_values: np.ndarray
+    games: int = 0
 
     def __len__(self) -> int:
         return len(self.observation)
@@ -50,6 +52,7 @@ class GameHistories:
         observation: np.ndarray,
         policy: np.ndarray,
         mask: np.ndarray,
+        action_values: np.ndarray,
         expected: np.ndarray | None,
     ) -> None:
         """Note one decision in each of k games; arrays as in `Lessons`, which are copied.
@@ -57,10 +60,11 @@ class GameHistories:
         games, seats: int64 [k], who decided; expected: float32 [k, num_players], the returns expected, by seat; None if
         nothing was, then the outcome alone will count.
         """
-        policy, observation, mask = policy.astype(np.float16), observation.copy(), mask.copy()
+        policy, action_values = policy.astype(np.float16), action_values.astype(np.float16)
+        known = list(zip(observation.copy(), policy, mask.copy(), action_values, strict=True))
         for index, (game, seat) in enumerate(zip(games.tolist(), seats.tolist(), strict=True)):
             own = None if expected is None else expected[index].copy()
-            self._open[game].append((observation[index], policy[index], mask[index], own, seat))
+            self._open[game].append((*known[index], own, seat))
 
     def end(self, batch: GameBatch) -> None:
         """Value the decisions of the games that ended in the batch's last step."""
@@ -70,11 +74,11 @@ class GameHistories:
         scores, places = outcomes["scores"][:, :players], outcomes["places"][:, :players]
         returns = game_returns(self._game.description, scores, places, self._win_weight)
         for game, outcome in zip(ended.tolist(), returns, strict=True):
-            for observation, policy, mask, expected, seat in self._open[game]:
+            for *known, expected, seat in self._open[game]:
                 target = outcome
                 if expected is not None:
                     target = self._outcome_weight * outcome + (1 - self._outcome_weight) * expected
-                self._ended.append((observation, policy, mask, np.roll(target, -seat)))
+                self._ended.append((*known, np.roll(target, -seat)))
             self._open[game] = []
         self._games += len(ended)
 
@@ -84,11 +88,13 @@ class GameHistories:
         self._ended, self._games = [], 0
         if not ended:
             actions = np.zeros((0, self._game.num_actions), np.float32)
-            nobody = np.zeros((0, self._game.num_players), np.float32)
-            empty = np.zeros((0, self._game.observation_size), np.float32)
-            return Lessons(empty, actions, actions.astype(np.int8), nobody, games)
-        observation, policy, mask, returns = (np.stack(column) for column in zip(*ended, strict=True))
-        return Lessons(observation, policy.astype(np.float32), mask, returns.astype(np.float32), games)
+            returns = np.zeros((0, self._game.num_players), np.float32)
+            observation = np.zeros((0, self._game.observation_size), np.float32)
+            return Lessons(observation, actions, actions.astype(np.int8), returns, actions, games)
+        observation, policy, mask, values, returns = (np.stack(column) for column in zip(*ended, strict=True))
+        exact = (part.astype(np.float32) for part in (policy, returns, values))
+        policy, returns, values = exact
+        return Lessons(observation, policy, mask, returns, values, games)
 
     def get_state(self) -> dict[str, Any]:
         """Return the decisions of the games under way; `take` has to be called before."""

@@ -4,6 +4,8 @@ from typing import Any
 
 import numpy as np
 
+from .game_histories import Lessons
+
 
 class ReplayWindow:
     """At most `size` decisions, the oldest replaced first.
@@ -14,44 +16,48 @@ class ReplayWindow:
     | `policy` | float16 [size, num_actions] | the target of the policy |
     | `mask` | uint8 [size, num_actions / 8] | the legal actions, one bit each |
     | `returns` | float32 [size, num_players] | the targets of the values, own seat first |
+    | `action_values` | float16 [size, num_actions] | what the game's heuristic thinks of the actions; no columns if nobody asks |
 
     Observations are small multiples of simple fractions: 11 bits tell them apart.
     """
 
-    NAMES = ("observation", "policy", "mask", "returns")
+    NAMES = ("observation", "policy", "mask", "returns", "action_values")
 
-    def __init__(self, size: int, observation_size: int, num_actions: int, num_players: int) -> None:
+    def __init__(self, size: int, observation_size: int, num_actions: int, num_players: int, heuristic: bool) -> None:
         self._num_actions = num_actions
         self.observation = np.zeros((size, observation_size), np.float16)
         self.policy = np.zeros((size, num_actions), np.float16)
         self.mask = np.zeros((size, -(-num_actions // 8)), np.uint8)
         self.returns = np.zeros((size, num_players), np.float32)
+        self.action_values = np.zeros((size, num_actions if heuristic else 0), np.float16)
         self.count = 0
         """Decisions that have ever been added."""
 
     def __len__(self) -> int:
         return min(self.count, len(self.observation))
 
-    def add(self, observation: np.ndarray, policy: np.ndarray, mask: np.ndarray, returns: np.ndarray) -> None:
-        """Add k decisions: arrays [k, ...] as above, the mask int8 [k, num_actions]."""
-        size = len(self.observation)
-        rows = np.arange(self.count, self.count + len(observation))[-size:]
+    def add(self, lessons: Lessons) -> None:
+        """Add the decisions of some lessons."""
+        size, new = len(self.observation), len(lessons)
+        rows = np.arange(self.count, self.count + new)[-size:]
         places, last = rows % size, rows - self.count
-        self.observation[places] = observation[last]
-        self.policy[places] = policy[last]
-        self.mask[places] = np.packbits(mask[last] != 0, axis=1)
-        self.returns[places] = returns[last]
-        self.count += len(observation)
+        self.mask[places] = np.packbits(lessons.mask[last] != 0, axis=1)
+        for name in ("observation", "policy", "returns", "action_values"):
+            own = getattr(self, name)
+            own[places] = getattr(lessons, name)[last, : own.shape[1]]
+        self.count += new
 
-    def draw(self, count: int, random: np.random.Generator) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-        """Return decisions drawn at random: observation float32, policy float32, mask uint8, returns float32."""
+    def draw(self, count: int, random: np.random.Generator) -> Lessons:
+        """Return decisions drawn at random."""
         return self.take(random.integers(len(self), size=count))
 
-    def take(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-        """Return the decisions in places of the ring, as `draw` does."""
-        mask = np.unpackbits(self.mask[rows], axis=1, count=self._num_actions)
-        observation, policy = self.observation[rows], self.policy[rows]
-        return observation.astype(np.float32), policy.astype(np.float32), mask, self.returns[rows]
+    def take(self, rows: np.ndarray) -> Lessons:
+        """Return the decisions in places of the ring."""
+        mask = np.unpackbits(self.mask[rows], axis=1, count=self._num_actions).view(np.int8)
+        observation, policy, values = (
+            getattr(self, name)[rows].astype(np.float32) for name in ("observation", "policy", "action_values")
+        )
+        return Lessons(observation, policy, mask, self.returns[rows], values)
 
     def get_state(self) -> dict[str, Any]:
         """Return what is in the window."""

@@ -77,8 +77,9 @@ class SearchPlayer:
         return found.actions
 
     def _note(self, decisions: Decisions, games: np.ndarray, policy: np.ndarray, expected: np.ndarray | None) -> None:
-        known = (decisions.seats[games], decisions.observation[games], policy, decisions.mask[games], expected)
-        self._histories.add(games, *known)
+        values = decisions.action_values[games] if self._config.heuristic else np.zeros((len(games), 0), np.float32)
+        seen = (decisions.observation[games], policy, decisions.mask[games], values)
+        self._histories.add(games, decisions.seats[games], *seen, expected)
 
     def _step(self, actions: np.ndarray) -> None:
         self._batch.step(actions, check=False)

@@ -101,9 +101,12 @@ class Trainer:
             **logged,
         }
         if evaluated:
+            began = time.perf_counter()
             row["evaluation"] = self._evaluate()
+            self.progress.evaluation_seconds += time.perf_counter() - began
         self.progress.seconds = time.perf_counter() - self._began
         row["seconds"] = round(self.progress.seconds, 3)
+        row["training_seconds"] = round(self.progress.seconds - self.progress.evaluation_seconds, 3)
         self.folder.add_metrics(row)
         self._tensorboard.add(row)
         if evaluated and time.perf_counter() - self._drawn > _SECONDS_BETWEEN_PICTURES:

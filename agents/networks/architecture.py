@@ -23,6 +23,7 @@ class Architecture:
     | `hidden` | widths of the hidden layers; none for a linear network |
     | `channels` | channels of the convolutions of "cells" |
     | `shared` | whether policy and values share the hidden layers, or each has its own |
+    | `heuristic` | whether the logits are added to the game's heuristic, which is then a second input |
 
     Raises ValueError that names the field if a value is none of these.
     """
@@ -31,6 +32,7 @@ class Architecture:
     hidden: tuple[int, ...]
     channels: int = 16
     shared: bool = True
+    heuristic: bool = False
 
     def __post_init__(self) -> None:
         if self.kind not in KINDS:
@@ -39,8 +41,9 @@ class Architecture:
             raise ValueError(f"hidden must be integers from 1 to {_WIDEST}, not {self.hidden!r}")
         if not _is_width(self.channels):
             raise ValueError(f"channels must be an integer from 1 to {_WIDEST}, not {self.channels!r}")
-        if not isinstance(self.shared, bool):
-            raise ValueError(f"shared must be true or false, not {self.shared!r}")
+        for name in ("shared", "heuristic"):
+            if not isinstance(getattr(self, name), bool):
+                raise ValueError(f"{name} must be true or false, not {getattr(self, name)!r}")
 
 
 def _is_width(value: object) -> bool:
@@ -58,10 +61,20 @@ def build(game: Game, architecture: Architecture) -> "nn.Module":
 
     Its `forward` takes observations float32 [n, observation_size] and returns logits float32 [n, num_actions] of all
     actions, legal or not, and values float32 [n, num_players]: raw numbers, of which number k is about the player k
-    seats after the one who observes.
+    seats after the one who observes. If the architecture is one with the game's heuristic, `forward` takes its values of
+    the actions, float32 [n, num_actions], as a second input (`agents.decisions.Decisions.action_values`).
 
     Raises ValueError if the network is to see cells and the observation has none.
     """
+    network = _without_heuristic(game, architecture)
+    if not architecture.heuristic:
+        return network
+    from .heuristic import HeuristicNetwork
+
+    return HeuristicNetwork(network)
+
+
+def _without_heuristic(game: Game, architecture: Architecture) -> "nn.Module":
     if architecture.kind == "cells":
         if not sees_cells(game):
             form = f"{game.name} with the observation {game.observation}"

@@ -5,6 +5,8 @@ Bit 6 * colour + destination; destinations 0-4 are lines, 5 the floor, which alw
 
 from typing import Any
 
+import numpy as np
+
 from ..engine.compilation import kernel
 from .state import NUM_COLOURS, NUM_DESTINATIONS, SIZE
 
@@ -53,7 +55,9 @@ def fill_derived(state: Any) -> None:
                 if state["wall"][player, row, column] > 0:
                     note_wall_tile(state, player, row, column, int(state["wall"][player, row, column]) - 1)
         state["targets"][player] = (1 << (NUM_DESTINATIONS * NUM_COLOURS)) - 1
-        for line in range(SIZE):
+        for index in range(SIZE):
+            # plain Python needs numpy's integers in bit operations on a record's fields
+            line = np.int64(index)
             count = int(state["line_count"][player, line])
             open_line(state, player, line)
             if count == line + 1:

@@ -228,6 +228,18 @@ def redeal(states: Any, seats: Any, stream: Any) -> None:
 
 
 @kernel
+def write_action_values(states: Any, values: Any, scratch: Any) -> None:
+    """Write the heuristic's values of the legal actions of running games, float32 [n, num_actions]; others are -inf.
+
+    `scratch` is int64 [SCRATCH_SIZE], room to work in.
+    """
+    values[:] = -np.inf
+    for index in range(len(states)):
+        if states[index]["over"] == RUNNING:
+            greedy.action_values(states[index], values[index], scratch)
+
+
+@kernel
 def choose_greedy(states: Any, stream: Any, values: Any, scratch: Any, actions: Any) -> None:
     """Choose the action of the highest value, ties at random.
 

@@ -12,7 +12,9 @@ def choose_masked(mask: Any, stream: Any, actions: Any) -> None:
     for index in range(len(mask)):
         count = 0
         for action in range(mask.shape[1]):
-            count += mask[index, action]
+            # not added up: in plain Python the sum would be an int8 like the mask
+            if mask[index, action]:
+                count += 1
         chosen = -1
         if count > 0:
             left = draw(stream, count)

@@ -1,0 +1,24 @@
+"""A network that begins as the game's heuristic and learns what to think otherwise."""
+
+import torch
+from torch import nn
+
+FIRST_WEIGHT = 0.5
+"""A logit for two points: what the tree search takes for the priors of its actions."""
+
+
+class HeuristicNetwork(nn.Module):
+    """Adds the heuristic's values of the actions, times a weight that is learned, to a network's logits.
+
+    A new network of the usual small first logits plays much as the heuristic does, where a plain one plays at random.
+    """
+
+    def __init__(self, network: nn.Module) -> None:
+        super().__init__()
+        self.network = network
+        self.weight = nn.Parameter(torch.tensor(FIRST_WEIGHT))
+
+    def forward(self, observation: torch.Tensor, action_values: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        """Return logits float32 [n, num_actions] and values float32 [n, num_players]; see `architecture.build`."""
+        logits, values = self.network(observation)
+        return logits + self.weight * action_values, values

@@ -1,0 +1,99 @@
+"""`meeplezoo runs`: the training runs in some folders, newest first."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from .arguments import CommandParser, counted
+from .errors import UsageError
+
+if TYPE_CHECKING:
+    from ..training.run_listing import ListedRun
+
+_FOLDER = "runs"
+
+
+def run(words: list[str]) -> int:
+    """Print the runs, or their data as JSON."""
+    arguments = _parser().read(words)
+    folders = [_folder(text) for text in arguments.folders]
+    # where nobody has trained yet there is no folder to be missed
+    looked_into = folders or [path for path in [Path(_FOLDER)] if path.is_dir()]
+    from ..training.run_listing import list_runs
+
+    runs = list_runs(looked_into)
+    if arguments.json:
+        print(json.dumps([one.as_json() for one in runs], ensure_ascii=False, indent=2))
+    elif runs:
+        print("\n\n".join("\n".join(run_lines(one)) for one in runs))
+    else:
+        print(f"no training runs in {', '.join(map(str, folders)) or _FOLDER}")
+    return 0
+
+
+def _parser() -> CommandParser:
+    parser = CommandParser(
+        "runs",
+        "List training runs, newest first: how far they are, how fast, how good, and the agent to play with.",
+        [
+            "meeplezoo runs",
+            "meeplezoo runs runs/RUN elsewhere/runs",
+            "meeplezoo runs --json",
+        ],
+    )
+    parser.add_argument(
+        "folders", metavar="FOLDER", nargs="*", help=f"a run, or a folder with runs in it (default: {_FOLDER})"
+    )
+    parser.add_argument("--json", action="store_true", help="print the data as JSON")
+    return parser
+
+
+def _folder(text: str) -> Path:
+    path = Path(text)
+    if not path.exists():
+        raise UsageError(f"there is no folder {text}")
+    if not path.is_dir():
+        raise UsageError(f"{text} is a file, not a folder")
+    return path
+
+
+def run_lines(one: ListedRun) -> list[str]:
+    """Return what is known about a run as some lines, the first with its name."""
+    lines = [f"{Path(one.folder).name or one.folder}  {_experiment(one)}".rstrip(), f"  {one.state}: {one.detail}"]
+    if one.decisions is not None and one.seconds is not None:
+        lines.append(f"  {_progress(one)}")
+    for name, evaluation in (("latest", one.latest), ("best", one.best)):
+        if evaluation is not None:
+            lines.append(f"  {name:6}  {_results(evaluation)}")
+    if one.agent is not None:
+        lines.append(f"  agent   {one.agent}")
+    return lines
+
+
+def _experiment(one: ListedRun) -> str:
+    """Return game, options and algorithm, like "azul (num_players=2), ppo"."""
+    if one.game is None:
+        return ""
+    options = ", ".join(f"{name}={value}" for name, value in one.options.items())
+    return f"{one.game}{f' ({options})' if options else ''}, {one.algorithm}"
+
+
+def _progress(one: ListedRun) -> str:
+    from ..training.progress import duration
+
+    planned = "" if one.planned_decisions is None else f" of {one.planned_decisions:,}"
+    limit = "" if one.planned_minutes is None else f" of {duration(60 * one.planned_minutes)}"
+    speed = "" if one.decisions_per_second is None else f", {one.decisions_per_second:,.0f}/s"
+    assert one.decisions is not None and one.seconds is not None
+    return f"{one.decisions:,}{planned} decisions in {duration(one.seconds)}{limit}{speed}"
+
+
+def _results(evaluation: dict[str, Any]) -> str:
+    """Return the win rates of an evaluation with their intervals, and when it was made."""
+    rates = [
+        f"{opponent} {100 * one['win_rate']:.1f} % ({100 * one['interval'][0]:.1f} - {100 * one['interval'][1]:.1f})"
+        for opponent, one in evaluation["results"].items()
+    ]
+    return f"{', '.join(rates)}, after {counted(evaluation['decisions'], 'decision')}"
