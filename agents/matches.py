@@ -80,7 +80,8 @@ def attempt(
 ) -> tuple[np.ndarray, dict[int, str]]:
     """Return an agent's actions, int64 [n], NO_ACTION where it failed, and the reason for every such index.
 
-    Nothing that an agent raises gets through; agents of meeplezoo keep the time limit themselves or not at all.
+    Nothing that an agent raises gets through. Bots of the user's own are stopped when their time is over, the searches
+    of meeplezoo look at the clock themselves, and its other agents do not.
     """
     everywhere = range(len(states))
     try:

@@ -1,5 +1,6 @@
 """The agent that searches: Monte-Carlo tree search in compiled kernels, "mcts" or "mcts:sims=1000,leaf=greedy"."""
 
+import math
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
@@ -12,12 +13,13 @@ from ..envs.game import Game, Move, as_batch
 from ..envs.search import NODE_DTYPE, SETTINGS_DTYPE, root_statistics, search_kernels
 from .decisions import Decisions
 from .streams import agent_stream
+from .time_limit import portions, search_end
 
 LEAVES = ("random", "greedy")
 SELECTIONS = ("uct", "puct")
 CHANCES = ("open", "closed")
 _AT_ONCE = 32
-"""Simulations between two looks at the clock."""
+"""Simulations between two looks at the clock, at most."""
 _LONGEST_LINE, _FEWEST_VISITS = 6, 3
 """Of the line that a search expects: moves, and visits of each."""
 
@@ -25,6 +27,8 @@ _LONGEST_LINE, _FEWEST_VISITS = 6, 3
 @dataclass(frozen=True)
 class SearchSettings:
     """How an `mcts` agent searches; the text behind `mcts:` sets single fields.
+
+    A time limit that the decisions come with ends a search too.
 
     | field | meaning |
     |---|---|
@@ -102,16 +106,20 @@ class MCTSAgent:
         self._used = 0
 
     def act(self, decisions: Decisions) -> np.ndarray:
-        """Return one legal action for each decision, int64 [n]."""
+        """Return one legal action for each decision, int64 [n], within their time limit if there is one."""
         states = decisions.redealt(self._stream)
         actions = np.empty(len(decisions), np.int64)
+        if decisions.seconds_per_move is not None or self.settings.seconds:
+            # a new process loads the kernels at their first call, which is no time to think
+            self._simulate(decisions.game, decisions.game.blank, 0, 1)
+        began = time.perf_counter()
         for index in range(len(decisions)):
             legal = np.flatnonzero(decisions.mask[index])
             if len(legal) == 1:
                 actions[index] = legal[0]
                 self._searched = None
                 continue
-            visits, values = self.search(decisions.game, states[index])
+            visits, values = self.search(decisions.game, states[index], search_end(decisions, index, began))
             # equal visits: the better value; an action of no visits is never better than one of some
             actions[index] = legal[np.lexsort([values[legal], visits[legal]])[-1]]
         return actions
@@ -156,39 +164,41 @@ class MCTSAgent:
             node = outcomes[0] if outcomes else node
         return line
 
-    def search(self, game: Game, state: np.void) -> tuple[np.ndarray, np.ndarray]:
-        """Return visits int64 [num_actions] and mean returns float64 [num_actions] (0 to 1) of the player to move."""
+    def search(self, game: Game, state: np.void, ends: float = math.inf) -> tuple[np.ndarray, np.ndarray]:
+        """Return visits int64 [num_actions] and mean returns float64 [num_actions] (0 to 1) of the player to move.
+
+        The search is over at `ends`, a time of `time.perf_counter`, at the latest, but for the first simulation.
+        """
+        if self.settings.seconds:
+            ends = min(ends, time.perf_counter() + self.settings.seconds)
         self._searched = state.copy()
-        seat = int(state["to_move"])
         root = as_batch(state)
-        kernel = search_kernels(game.description).search
         used = self._kept(game, root)
-        ends = time.perf_counter() + self.settings.seconds
-        left = self.settings.sims
-        while left > 0:
-            count = min(left, _AT_ONCE if self.settings.seconds else left)
-            used = kernel(
-                root,
-                self._room,
-                seat,
-                count,
-                self._nodes,
-                used,
-                self._kernel_settings,
-                self._stream,
-                self._mask,
-                self._slots,
-                self._values,
-                self._scratch,
-                self._observation,
-                game.form,
-            )
-            left -= count
-            if self.settings.seconds and time.perf_counter() >= ends:
-                break
+        for count in portions(self.settings.sims, _AT_ONCE, ends):
+            used = self._simulate(game, root, count, used)
         self._used = used
-        visits, values = root_statistics(self._nodes[None], np.array([seat]), game.num_actions)
+        visits, values = root_statistics(self._nodes[None], np.array([state["to_move"]]), game.num_actions)
         return visits[0], values[0]
+
+    def _simulate(self, game: Game, root: np.ndarray, count: int, used: int) -> int:
+        """Add simulations to the tree, of which `used` nodes are in use, 0 for a new one; return how many are then."""
+        now_used: int = search_kernels(game.description).search(
+            root,
+            self._room,
+            int(root["to_move"][0]),
+            count,
+            self._nodes,
+            used,
+            self._kernel_settings,
+            self._stream,
+            self._mask,
+            self._slots,
+            self._values,
+            self._scratch,
+            self._observation,
+            game.form,
+        )
+        return now_used
 
     def _kept(self, game: Game, root: np.ndarray) -> int:
         """Make what the last tree knows of this position the new tree; return its size, 0 for nothing."""

@@ -1,5 +1,7 @@
 """The agent that looks ahead: alpha-beta search for two players, "minimax" or "minimax:depth=3,width=12,samples=16"."""
 
+import math
+import time
 from dataclasses import dataclass, fields
 
 import numpy as np
@@ -10,11 +12,14 @@ from ..envs.game import Game, as_batch
 from ..envs.search import minimax_kernels
 from .decisions import Decisions
 from .streams import agent_stream
+from .time_limit import portions, search_end
 
 
 @dataclass(frozen=True)
 class MinimaxSettings:
     """How a `minimax` agent searches; the text behind `minimax:` sets single fields.
+
+    With a time limit it is as many samples as fit into it, one at least.
 
     | field | meaning |
     |---|---|
@@ -46,6 +51,8 @@ class MinimaxAgent:
         for field in fields(settings):
             self._kernel_settings[field.name] = getattr(settings, field.name)
         self._kernel_settings["cutoffs"] = True
+        self._one_sample = self._kernel_settings.copy()
+        self._one_sample["samples"] = 1
         self._states = np.zeros(settings.depth + 1, game.blank.dtype)
         self._levels = np.zeros(settings.depth + 1, LEVEL_DTYPE)
         self._actions = np.zeros((settings.depth + 1, game.num_actions), np.int32)
@@ -58,29 +65,41 @@ class MinimaxAgent:
         self._stream = agent_stream(seed)
 
     def act(self, decisions: Decisions) -> np.ndarray:
-        """Return one legal action for each decision, int64 [n]."""
+        """Return one legal action for each decision, int64 [n], within their time limit if there is one."""
         states = decisions.redealt(self._stream)
         actions = np.empty(len(decisions), np.int64)
+        if decisions.seconds_per_move is not None and len(decisions):
+            self._load_kernels(decisions.game, states[0])
+        began = time.perf_counter()
         for index in range(len(decisions)):
             best = np.flatnonzero(decisions.mask[index])
             if len(best) > 1:
-                values = self.search(decisions.game, states[index])
+                values = self.search(decisions.game, states[index], search_end(decisions, index, began))
                 best = np.flatnonzero(values == values.max())
             actions[index] = best[draw(self._stream, len(best))] if len(best) > 1 else best[0]
         return actions
 
-    def search(self, game: Game, state: np.void) -> np.ndarray:
+    def search(self, game: Game, state: np.void, ends: float = math.inf) -> np.ndarray:
         """Return the mean values, float64 [num_actions], in points of margin of the player to move.
 
         A game that is won is worth `minimax_kernels.WIN` points more, a lost one less; actions that are not looked at
-        have -inf.
+        have -inf. After `ends`, a time of `time.perf_counter`, no sample is begun but the first one.
         """
+        if ends == math.inf:
+            return self._means(game, state, self._kernel_settings, self._stream)
+        total, samples = np.zeros(game.num_actions), 0
+        for one in portions(self.settings.samples, 1, ends):
+            total += self._means(game, state, self._one_sample, self._stream)
+            samples += one
+        return total / samples
+
+    def _means(self, game: Game, state: np.void, settings: np.ndarray, stream: np.ndarray) -> np.ndarray:
         values = np.empty(game.num_actions)
         minimax_kernels(game.description).search(
             as_batch(state),
             int(state["to_move"]),
-            self._kernel_settings,
-            self._stream,
+            settings,
+            stream,
             self._states,
             self._levels,
             self._actions,
@@ -89,6 +108,14 @@ class MinimaxAgent:
             values,
         )
         return values
+
+    def _load_kernels(self, game: Game, state: np.void) -> None:
+        """Search as little as can be: a new process loads the kernels at their first call, no time to think."""
+        least = self._one_sample.copy()
+        for name in ("depth", "width"):
+            least[name] = 1
+        least["plies"] = 0
+        self._means(game, state, least, self._stream.copy())
 
 
 def read_settings(text: str, argument: str) -> MinimaxSettings:

@@ -1,5 +1,6 @@
 """The agent that plays a trained network, with or without a tree search: "net:NAME" or "net:FILE,sims=200"."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from importlib import resources
 from importlib.resources.abc import Traversable
@@ -12,6 +13,7 @@ from ..envs.engine.random_stream import draw, draw_seed
 from ..envs.game import Game
 from ..envs.search import NODE_DTYPE
 from .decisions import Decisions
+from .gumbel_search import gumbel_search
 from .network_search import search_with_network
 from .networks.network_file import NetworkHead, check_fits, load_network
 from .streams import agent_stream
@@ -35,20 +37,23 @@ class NetworkSettings:
     | field | meaning |
     |---|---|
     | `sims` | simulations for a decision, beside the one that opens the root; 0 plays what the policy says |
+    | `considered` | actions at the root that get simulations, by a plan (`gumbel_search`); 0: as PUCT chooses |
     | `c` | weight of exploration, that is of the policy, in the search |
     | `win` | weight of winning in the return of a finished game; by default what the network was trained for |
     | `chance` | "open" or "closed", as `mcts` has it |
-    | `sample` | 1: draw in proportion to probabilities (or visits), 0: take the largest |
+    | `sample` | 1: draw in proportion to probabilities (or visits), 0: take what is best |
     """
 
     sims: int = 0
+    considered: int = 16
     c: float = 1.25
     win: float = 0.5
     chance: str = "open"
     sample: int = 0
 
 
-_RANGES = {"sims": (0, 10**9), "c": (0, 10**9), "win": (0, 1), "sample": (0, 1)}
+_Group = tuple[np.ndarray, tuple[Game, np.ndarray, int], dict[str, Any]]
+_RANGES = {"sims": (0, 10**9), "considered": (0, 10**9), "c": (0, 10**9), "win": (0, 1), "sample": (0, 1)}
 
 
 class NetworkAgent:
@@ -75,7 +80,9 @@ class NetworkAgent:
 
     def act(self, decisions: Decisions) -> np.ndarray:
         """Return one legal action for each decision, int64 [n]."""
-        if self.settings.sims:
+        if self.settings.sims and self.settings.considered:
+            chosen, weights = self.plan(decisions)
+        elif self.settings.sims:
             weights, returns = self.search(decisions)
             # equal visits: the better value; an action of no visits is never better than one of some
             best = weights == weights.max(axis=1, keepdims=True)
@@ -110,26 +117,62 @@ class NetworkAgent:
 
         All decisions are searched side by side; one with a single legal action is not, that action has one visit.
         """
+        visits, returns = decisions.mask.astype(np.int64), np.zeros(decisions.mask.shape)
+        for group, arguments, settings in self._groups(decisions):
+            game, states, nodes = arguments
+            visits[group], returns[group] = search_with_network(
+                game,
+                states,
+                self.evaluate,
+                self.settings.sims + 1,
+                int(draw_seed(self._stream)),
+                nodes=nodes,
+                **settings,
+            )
+        return visits, returns
+
+    def plan(self, decisions: Decisions) -> tuple[np.ndarray, np.ndarray]:
+        """Return the actions that planned searches choose, int64 [n], and the improved policies, [n, num_actions].
+
+        All decisions are searched side by side; one with a single legal action is not.
+        """
+        actions, policy = decisions.mask.argmax(axis=1).astype(np.int64), decisions.mask.astype(np.float32)
+        for group, arguments, settings in self._groups(decisions):
+            game, states, nodes = arguments
+            found = gumbel_search(
+                game,
+                states,
+                decisions.mask[group],
+                self.evaluate,
+                self.settings.sims,
+                int(draw_seed(self._stream)),
+                considered=self.settings.considered,
+                nodes=nodes,
+                **settings,
+            )
+            actions[group], policy[group] = found.actions, found.policy
+        return actions, policy
+
+    def _groups(
+        self, decisions: Decisions
+    ) -> Iterator[tuple[np.ndarray, tuple[Game, np.ndarray, int], dict[str, Any]]]:
+        """Yield the open decisions in groups whose trees take no more memory than they may.
+
+        Each with its indices int64 [k]; the game, redealt states [k] and size of a tree; settings of the search.
+        """
         game = decisions.game.with_observation(self.head.observation)
         states = decisions.redealt(self._stream)
-        visits, returns = decisions.mask.astype(np.int64), np.zeros(decisions.mask.shape)
-        open_ones = np.flatnonzero(visits.sum(axis=1) > 1)
+        settings = {
+            "exploration": self.settings.c,
+            "closed": self.settings.chance == "closed",
+            "win_weight": self.settings.win,
+        }
+        open_ones = np.flatnonzero(decisions.mask.sum(axis=1) > 1)
         nodes = _tree_size(game, self.settings.sims)
         at_once = max(1, _TREES_BYTES // (nodes * NODE_DTYPE.itemsize))
         for first in range(0, len(open_ones), at_once):
             group = open_ones[first : first + at_once]
-            visits[group], returns[group] = search_with_network(
-                game,
-                states.take(group),
-                self.evaluate,
-                self.settings.sims + 1,
-                int(draw_seed(self._stream)),
-                exploration=self.settings.c,
-                closed=self.settings.chance == "closed",
-                win_weight=self.settings.win,
-                nodes=nodes,
-            )
-        return visits, returns
+            yield group, (game, states.take(group), nodes), settings
 
     def _drawn(self, weights: np.ndarray) -> np.ndarray:
         """Return one action for each row, int64 [n], drawn in proportion to weights [n, num_actions]."""

@@ -434,7 +434,7 @@ def test_a_searching_agent_samples_by_visits_or_takes_the_most_visited_and_bette
     returns[:, legal] = [0.25, 0.5, 0.75]
     decisions = Decisions(game, positions(game, 300, 0))
     for sample in (0, 1):
-        agent = agent_of(game, sims=50, sample=sample)
+        agent = agent_of(game, sims=50, considered=0, sample=sample)
         agent.search = lambda _: (visits, returns)
         counts = np.bincount(agent.act(decisions), minlength=game.num_actions)
         if sample:
@@ -451,7 +451,7 @@ def test_a_seed_decides_all_and_every_simulation_counts(name, options, form, kin
     states = positions(game, 6, 10)
     before = states.tobytes()
     decisions = Decisions(game, states)
-    settings = {"architecture": Architecture(kind, (8,), 4), "sims": 24, "chance": chance}
+    settings = {"architecture": Architecture(kind, (8,), 4), "sims": 24, "considered": 0, "chance": chance}
     agent = agent_of(game, seed=7, **settings)
     visits, returns = agent.search(decisions)
     assert states.tobytes() == before
@@ -489,6 +489,20 @@ def test_a_search_follows_the_network():
     np.testing.assert_allclose(returns[visits == 1], 1 / (1 + np.exp(3)), atol=1e-6)
 
 
+@EVERY_GAME
+def test_a_planned_search_plays_what_it_finds_best(name, options, form, kind):
+    game = make_game(name, observation=form, **options)
+    decisions = Decisions(game, positions(game, 6, 10))
+    settings = {"architecture": Architecture(kind, (8,), 4), "sims": 12, "considered": 4}
+    agent = agent_of(game, seed=7, **settings)
+    actions, policy = agent.plan(decisions)
+    np.testing.assert_allclose(policy.sum(axis=1), 1, atol=1e-5)
+    assert not policy[decisions.mask == 0].any()
+    assert decisions.mask[np.arange(len(actions)), actions].all()
+    agent.restart(7)
+    assert agent.act(decisions).tolist() == actions.tolist()
+
+
 def test_many_games_are_searched_in_groups(monkeypatch):
     game = make_game("azul")
     decisions = Decisions(game, positions(game, 20, 5))
@@ -515,7 +529,10 @@ def test_many_games_are_searched_in_groups(monkeypatch):
     assert sizes == [(1, 300)] * 20
 
 
-@pytest.mark.parametrize("settings", [{}, {"sims": 30}, {"sims": 30, "chance": "closed"}, {"sample": 1}])
+@pytest.mark.parametrize(
+    "settings",
+    [{}, {"sims": 30, "considered": 0}, {"sims": 30}, {"sims": 30, "chance": "closed", "considered": 0}, {"sample": 1}],
+)
 @EVERY_GAME
 def test_nobody_peeks(name, options, form, kind, settings):
     game = make_game(name, observation=form, **options)
@@ -556,9 +573,9 @@ def test_the_text_sets_the_agent(file):
     game = make_game("azul")
     agent = make_agent(f"net:{file}", game, 1)
     assert agent.name == f"net:{file}"
-    assert agent.settings == NetworkSettings(sims=0, c=1.25, win=0.5, chance="open", sample=0)
-    agent = make_agent(f"net:{file},sims=20,c=2,win=0.75,chance=closed,sample=1", game, 1)
-    assert agent.settings == NetworkSettings(sims=20, c=2.0, win=0.75, chance="closed", sample=1)
+    assert agent.settings == NetworkSettings(sims=0, considered=16, c=1.25, win=0.5, chance="open", sample=0)
+    agent = make_agent(f"net:{file},sims=20,considered=0,c=2,win=0.75,chance=closed,sample=1", game, 1)
+    assert agent.settings == NetworkSettings(sims=20, considered=0, c=2.0, win=0.75, chance="closed", sample=1)
     given = {}
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(
@@ -586,7 +603,7 @@ def test_the_head_says_what_winning_weighs(value, training, win, tmp_path):
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        ("speed=3", "there is no setting 'speed'; the settings are sims, c, win, chance, sample"),
+        ("speed=3", "there is no setting 'speed'; the settings are sims, considered, c, win, chance, sample"),
         ("sims", "sims must be a number, not ''"),
         ("sims=2.5", "sims must be a number, not '2.5'"),
         ("c=x", "c must be a number, not 'x'"),

@@ -61,8 +61,8 @@ def build(game: Game, architecture: Architecture) -> "nn.Module":
 
     Its `forward` takes observations float32 [n, observation_size] and returns logits float32 [n, num_actions] of all
     actions, legal or not, and values float32 [n, num_players]: raw numbers, of which number k is about the player k
-    seats after the one who observes. If the architecture is one with the game's heuristic, `forward` takes its values of
-    the actions, float32 [n, num_actions], as a second input (`agents.decisions.Decisions.action_values`).
+    seats after the one who observes. If the architecture is one with the game's heuristic, `forward` takes its values
+    of the actions, float32 [n, num_actions], as a second input (`agents.decisions.Decisions.action_values`).
 
     Raises ValueError if the network is to see cells and the observation has none.
     """

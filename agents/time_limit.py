@@ -1,0 +1,47 @@
+"""Searches that end in time: for a limit that an agent is told, or for one that it sets itself."""
+
+import math
+import time
+from collections.abc import Iterator
+
+from .decisions import Decisions
+
+SHARE = 0.9
+"""What a search takes of a time limit; the rest is for what comes before and after it."""
+
+
+def search_end(decisions: Decisions, index: int, began: float) -> float:
+    """Return when the search of one decision has to end if that of the first began at `began`; inf without a limit.
+
+    Both are times of `time.perf_counter`, in seconds. Time that an earlier decision took too much is taken from the
+    later ones; what it left is not given to them.
+    """
+    limit = decisions.seconds_per_move
+    if limit is None:
+        return math.inf
+    now = time.perf_counter()
+    left = began + len(decisions) * limit - now
+    return now + SHARE * min(limit, left / (len(decisions) - index))
+
+
+def portions(number: int, most: int, ends: float) -> Iterator[int]:
+    """Yield how much of a work of `number` equal pieces to do next, until it is done or no piece fits before `ends`.
+
+    With an end, a time of `time.perf_counter`, the first portion is one piece and none has more than `most`; without
+    one (inf) all is one portion, and the clock is not looked at.
+    """
+    if ends == math.inf:
+        yield number
+        return
+    began = time.perf_counter()
+    done, portion = 0, 1
+    while done < number:
+        portion = min(portion, number - done)
+        yield portion
+        done += portion
+        now = time.perf_counter()
+        fitting = (ends - now) * done / max(now - began, 1e-9)
+        if fitting < 1:
+            return
+        # half of what fits, since the pace so far is not the pace to come
+        portion = max(1, min(most, int(fitting / 2)))
