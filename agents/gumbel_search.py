@@ -14,7 +14,7 @@ import numpy as np
 from ..envs.game import Game
 from .network_search import Evaluate, NetworkTrees
 
-VISITS_SCALE, RETURNS_SCALE = 50.0, 0.5
+VISITS_SCALE, RETURNS_SCALE = 50.0, 1.0
 """A return counts (VISITS_SCALE + the root's largest number of visits) * RETURNS_SCALE as much as a logit."""
 
 
@@ -76,10 +76,7 @@ def gumbel_search(
     own = trees.values[np.arange(len(states)), states["to_move"]]
     plans = np.array([visit_plan(min(considered, count), simulations) for count in legal.sum(axis=1).tolist()])
     for step in range(simulations):
-        visits, returns = trees.statistics()
-        worth = scores + scaled_returns(trees.priors, own, visits, returns)
-        turn = legal & (visits == plans[:, step, None])
-        trees.simulate(np.where(turn, worth, -np.inf).argmax(axis=1))
+        trees.simulate(trees.planned(own, scores, plans[:, step], VISITS_SCALE, RETURNS_SCALE))
     visits, returns = trees.statistics()
     scaled = scaled_returns(trees.priors, own, visits, returns)
     most = legal & (visits == visits.max(axis=1, keepdims=True))

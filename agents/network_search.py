@@ -6,6 +6,7 @@ import numpy as np
 
 from ..envs.engine.playout_kernels import MAX_PLAYERS
 from ..envs.engine.random_stream import game_seeds
+from ..envs.engine.root_planning import choose_planned
 from ..envs.engine.search_kernels import MAX_DEPTH
 from ..envs.engine.state import RUNNING
 from ..envs.game import Game
@@ -111,6 +112,15 @@ class NetworkTrees:
         )
         if at_root:
             self.priors, self.values = self._leaf_priors.copy(), self._leaf_values.copy()
+
+    def planned(
+        self, own: np.ndarray, scores: np.ndarray, turns: np.ndarray, visits_scale: float, returns_scale: float
+    ) -> np.ndarray:
+        """Return the actions that a plan begins the next simulations with, int64 [n]; see `choose_planned`."""
+        firsts = np.full(len(self._states), -1)
+        arrays = (own, scores, np.ascontiguousarray(turns))
+        choose_planned(self._trees, self._seats, *arrays, visits_scale, returns_scale, firsts)
+        return firsts
 
     def statistics(self) -> tuple[np.ndarray, np.ndarray]:
         """Return visits int64 [n, num_actions] and mean returns float64 [n, num_actions] of the players to move."""

@@ -27,6 +27,7 @@ from ..training.run_folder import RunFolder
 NEVER = 10**9
 """Iterations to the next evaluation or checkpoint: a leg ends with both, and that will do."""
 PACE_SECONDS = 20.0
+"""For so long a speed is measured, but no longer than a quarter of a run."""
 LONGEST_PACE_SECONDS = 180.0
 PACE_ITERATIONS = 3
 SLACK = 0.01
@@ -54,6 +55,11 @@ class Plan:
     final_games: int
 
     @property
+    def pace_seconds(self) -> float:
+        """Return for how long the speed is measured."""
+        return min(PACE_SECONDS, 60 * self.minutes / 4)
+
+    @property
     def result(self) -> Path:
         """Return the file that says that all of this has been done."""
         return Path(self.folder) / ("pace.json" if self.measure else "result.json")
@@ -76,27 +82,25 @@ def _measure(plan: Plan, folder: RunFolder) -> int:
     """Train until the speed is known: `first_...` of the first iteration alone, with its lessons."""
     config = read_config(plan.config, plan.overrides)
     shortened = shortened_settings(config, 0.0)
-    limits = [f"decisions={NEVER}", f"minutes={PACE_SECONDS / 60}", f"run={folder.path}"]
+    limits = [f"decisions={NEVER}", f"minutes={plan.pace_seconds / 60}", f"run={folder.path}"]
     code = train_command(plan.config, [*shortened, *plan.overrides, *limits], None)
     while code == DONE:
         rows = folder.read_metrics()
-        if pace_is_known(rows, config.decisions_per_iteration):
+        if pace_is_known(rows, config.decisions_per_iteration, plan.pace_seconds):
             _write(plan.result, pace_of(rows, config.decisions_per_iteration))
             break
-        minutes = (rows[-1]["seconds"] + PACE_SECONDS) / 60
+        minutes = (rows[-1]["seconds"] + plan.pace_seconds) / 60
         code = train_command(None, [f"minutes={minutes}"], str(folder.path))
     return code
 
 
-def pace_is_known(rows: list[dict[str, Any]], decisions_per_iteration: int) -> bool:
-    """Return whether rows of metrics cover enough time, and enough decisions, as these may come in bursts."""
+def pace_is_known(rows: list[dict[str, Any]], decisions_per_iteration: int, enough: float) -> bool:
+    """Return whether rows of metrics cover enough seconds, and enough decisions, as these may come in bursts."""
     if len(rows) <= PACE_ITERATIONS:
         return False
     seconds = rows[-1]["training_seconds"] - rows[1]["training_seconds"]
     made = rows[-1]["decisions"] - rows[1]["decisions"]
-    return seconds >= PACE_SECONDS and (
-        made >= PACE_ITERATIONS * decisions_per_iteration or seconds >= LONGEST_PACE_SECONDS
-    )
+    return seconds >= enough and (made >= PACE_ITERATIONS * decisions_per_iteration or seconds >= LONGEST_PACE_SECONDS)
 
 
 def pace_of(rows: list[dict[str, Any]], decisions_per_iteration: int) -> dict[str, float]:

@@ -86,7 +86,8 @@ def _progress(one: ListedRun) -> str:
     planned = "" if one.planned_decisions is None else f" of {one.planned_decisions:,}"
     limit = "" if one.planned_minutes is None else f" of {duration(60 * one.planned_minutes)}"
     speed = "" if one.decisions_per_second is None else f", {one.decisions_per_second:,.0f}/s"
-    assert one.decisions is not None and one.seconds is not None
+    assert one.decisions is not None
+    assert one.seconds is not None
     return f"{one.decisions:,}{planned} decisions in {duration(one.seconds)}{limit}{speed}"
 
 

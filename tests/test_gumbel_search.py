@@ -5,7 +5,15 @@ import pytest
 
 pytest.importorskip("torch")
 
-from meeplezoo.agents.gumbel_search import gumbel_search, scaled_returns, softmax, visit_plan
+from meeplezoo.agents.gumbel_search import (
+    RETURNS_SCALE,
+    VISITS_SCALE,
+    gumbel_search,
+    scaled_returns,
+    softmax,
+    visit_plan,
+)
+from meeplezoo.agents.network_search import NetworkTrees
 from meeplezoo.envs import GameBatch, make_game
 
 GAMES = [("azul", {}), ("azul", {"num_players": 3}), ("qwirkle", {}), ("manhattan", {})]
@@ -47,11 +55,28 @@ def test_returns_of_actions_that_were_not_visited_are_completed():
     own = np.array([0.4])
     # visited actions by their priors: (0.5 * 0.8 + 0.25 * 0.2) / 0.75 = 0.6, four visits beside one of the network
     mixed = (0.4 + 4 * 0.6) / 5
-    scale = (50 + 3) * 0.5
+    scale = 50 + 3
     expected = scale * np.array([[0.8, 0.2, mixed, mixed]])
     np.testing.assert_allclose(scaled_returns(priors, own, visits, returns), expected, rtol=1e-6)
     nothing = scaled_returns(priors, own, np.zeros((1, 4), int), np.zeros((1, 4)))
-    np.testing.assert_allclose(nothing, np.full((1, 4), 25 * 0.4), rtol=1e-6)
+    np.testing.assert_allclose(nothing, np.full((1, 4), 50 * 0.4), rtol=1e-6)
+
+
+def test_the_compiled_choice_is_the_plain_one():
+    game = make_game("azul")
+    states, mask = positions(game, 6, 8)
+    trees = NetworkTrees(game, states, sloping, 4)
+    for _ in range(15):
+        trees.simulate()
+    visits, returns = trees.statistics()
+    seats = np.arange(6), states["to_move"]
+    scores = np.random.default_rng(2).gumbel(size=mask.shape)
+    for turns in (0, 1, 2):
+        worth = scores + scaled_returns(trees.priors, trees.values[seats], visits, returns)
+        worth[(mask == 0) | (visits != turns)] = -np.inf
+        expected = np.where(np.isinf(worth).all(axis=1), -1, worth.argmax(axis=1))
+        found = trees.planned(trees.values[seats], scores, np.full(6, turns), VISITS_SCALE, RETURNS_SCALE)
+        assert found.tolist() == expected.tolist()
 
 
 def test_softmax_gives_illegal_actions_nothing():

@@ -147,7 +147,9 @@ MIDDLES = [
     for name, options in (("azul", {}), ("qwirkle", {"board_size": 26}), ("manhattan", {}))
     for players in (2, 3, 4)
 ]
-OPEN, CLOSED = "mcts:sims=50", "mcts:sims=50,select=uct,leaf=random,chance=closed"
+# all settings that a game may have of its own are given: a game tuned anew changes nothing here
+OPEN = "mcts:sims=50,plies=0,mix=0.9,c=1"
+CLOSED = f"{OPEN},select=uct,leaf=random,chance=closed"
 
 
 def nonzero(visits):

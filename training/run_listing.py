@@ -19,6 +19,7 @@ import json
 import time
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -210,7 +211,7 @@ def _state(folder: RunFolder, settings: dict[str, Any], rows: list[dict[str, Any
     if rows and _time_of(folder.learning_curve) >= _time_of(folder.checkpoint) >= _time_of(folder.metrics):
         return STOPPED, "saved; can be resumed"
     times = [0.0, *(row["seconds"] for row in rows)]
-    longest = max((after - before for before, after in zip(times, times[1:], strict=False)), default=0.0)
+    longest = max((after - before for before, after in pairwise(times)), default=0.0)
     silence = max(0.0, now - max(_time_of(folder.config), _time_of(folder.metrics)))
     what = "last line of metrics" if rows else "begun, no line of metrics yet,"
     if silence <= max(SHORTEST_SILENCE if len(rows) > 1 else LONGEST_BEGINNING, PAUSES * longest):

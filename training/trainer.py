@@ -57,9 +57,9 @@ class Trainer:
 
     def run(self, stop: StopRequest) -> None:
         """Train until the config's end, its time limit or a request to stop; everything is saved then."""
-        while not self._is_over() and not stop.asked:
-            self._iterate()
-            over = self._is_over() or stop.asked
+        over = self._is_over() or stop.asked
+        while not over:
+            over = self._iterate() or stop.asked
             if over or self.progress.iteration % self.config.checkpoint_interval == 0:
                 self.save()
         self._tensorboard.close()
@@ -87,12 +87,15 @@ class Trainer:
             minutes is not None and self.progress.seconds >= 60 * minutes
         )
 
-    def _iterate(self) -> None:
+    def _iterate(self) -> bool:
+        """Play, learn and note it; return whether the run is over, as it was before what is noted took its time."""
         logged = self.learner.iterate(self.progress.iteration)
         self.progress.iteration += 1
         self.progress.seconds = time.perf_counter() - self._began
         due = self.progress.iteration % self.config.evaluation_interval == 0
-        self._after_iteration(logged, evaluated=due or self._is_over())
+        over = self._is_over()
+        self._after_iteration(logged, evaluated=due or over)
+        return over
 
     def _after_iteration(self, logged: dict[str, float], *, evaluated: bool) -> None:
         row: dict[str, Any] = {

@@ -1,0 +1,109 @@
+"""Processes of the learning benchmark: some side by side, one thread each, stopped together by Ctrl-C."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+from ..envs.files import write_atomically
+from ..training.progress import duration
+
+_ONE_THREAD = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMBA_NUM_THREADS")
+_LOOK_EVERY_SECONDS = 0.2
+
+
+class Interrupted(Exception):
+    """The user has asked to stop; all processes have ended."""
+
+
+@dataclass(frozen=True)
+class Job:
+    """One process: its name, its plan, the file it leaves when all is done, and where plan and output are kept."""
+
+    name: str
+    plan: dict[str, Any]
+    result: Path
+    file: Path
+    log: Path
+
+
+def run_jobs(jobs: list[Job], processes: int, what: str) -> list[Job]:
+    """Run the jobs that have left no result yet, so many side by side; return those that failed.
+
+    Raises Interrupted after Ctrl-C or SIGTERM, once all processes have saved what they did; a second one kills them.
+    """
+    waiting = [job for job in jobs if not job.result.is_file()]
+    total, ended = len(jobs), len(jobs) - len(waiting)
+    running: dict[subprocess.Popen[bytes], Job] = {}
+    failed: list[Job] = []
+    began = time.monotonic()
+    with _interruptible():
+        try:
+            while waiting or running:
+                while waiting and len(running) < processes:
+                    job = waiting.pop(0)
+                    running[_start(job)] = job
+                time.sleep(_LOOK_EVERY_SECONDS)
+                for process in [one for one in running if one.poll() is not None]:
+                    job = running.pop(process)
+                    ended += 1
+                    done = job.result.is_file()
+                    failed += [] if done else [job]
+                    text = f"{what}: {ended} of {total}, {job.name}{'' if done else ' FAILED'}"
+                    print(f"{text}, {duration(time.monotonic() - began)}", file=sys.stderr, flush=True)
+        except KeyboardInterrupt:
+            _stop(list(running))
+            raise Interrupted from None
+    return failed
+
+
+def _start(job: Job) -> subprocess.Popen[bytes]:
+    with write_atomically(job.file, "w") as file:
+        json.dump(job.plan, file, indent=1)
+    job.log.parent.mkdir(parents=True, exist_ok=True)
+    module = f"{__package__}.learning_run"
+    with job.log.open("ab") as log:
+        return subprocess.Popen(
+            [sys.executable, "-m", module, str(job.file)],
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=subprocess.STDOUT,
+            env={**os.environ, **dict.fromkeys(_ONE_THREAD, "1")},
+            # Ctrl-C is for this process alone, which passes it on once
+            start_new_session=True,
+        )
+
+
+def _stop(running: list[subprocess.Popen[bytes]]) -> None:
+    """Ask processes to stop after their iteration and wait for them; kill them at the next KeyboardInterrupt."""
+    try:
+        print("stopping after the iterations under way; once more to stop at once", file=sys.stderr, flush=True)
+        for process in running:
+            process.terminate()
+        for process in running:
+            process.wait()
+    except KeyboardInterrupt:
+        for process in running:
+            process.kill()
+
+
+@contextmanager
+def _interruptible() -> Iterator[None]:
+    """Turn SIGTERM into KeyboardInterrupt, as Ctrl-C is."""
+
+    def interrupt(number: int, frame: FrameType | None) -> None:
+        raise KeyboardInterrupt
+
+    previous = signal.signal(signal.SIGTERM, interrupt)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, previous)
