@@ -46,6 +46,7 @@ def gumbel_search(
     exploration: float = 1.25,
     closed: bool = False,
     win_weight: float = 0.5,
+    plies: int = 0,
     nodes: int = 20_000,
 ) -> GumbelSearch:
     """Search n games side by side.
@@ -67,6 +68,7 @@ def gumbel_search(
         exploration=exploration,
         closed=closed,
         win_weight=win_weight,
+        plies=plies,
         nodes=nodes,
     )
     trees.simulate()

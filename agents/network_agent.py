@@ -39,6 +39,7 @@ class NetworkSettings:
     | `sims` | simulations for a decision, beside the one that opens the root; 0 plays what the policy says |
     | `considered` | actions at the root that get simulations, by a plan (`gumbel_search`); 0: as PUCT chooses |
     | `c` | weight of exploration, that is of the policy, in the search |
+    | `plies` | greedy plies from a leaf to the position that is valued; 0 for the leaf itself |
     | `win` | weight of winning in the return of a finished game; by default what the network was trained for |
     | `chance` | "open" or "closed", as `mcts` has it |
     | `sample` | 1: draw in proportion to probabilities (or visits), 0: take what is best |
@@ -47,13 +48,21 @@ class NetworkSettings:
     sims: int = 0
     considered: int = 16
     c: float = 1.25
+    plies: int = 0
     win: float = 0.5
     chance: str = "open"
     sample: int = 0
 
 
 _Group = tuple[np.ndarray, tuple[Game, np.ndarray, int], dict[str, Any]]
-_RANGES = {"sims": (0, 10**9), "considered": (0, 10**9), "c": (0, 10**9), "win": (0, 1), "sample": (0, 1)}
+_RANGES = {
+    "sims": (0, 10**9),
+    "considered": (0, 10**9),
+    "c": (0, 10**9),
+    "plies": (0, 10**9),
+    "win": (0, 1),
+    "sample": (0, 1),
+}
 
 
 class NetworkAgent:
@@ -166,6 +175,7 @@ class NetworkAgent:
             "exploration": self.settings.c,
             "closed": self.settings.chance == "closed",
             "win_weight": self.settings.win,
+            "plies": self.settings.plies,
         }
         open_ones = np.flatnonzero(decisions.mask.sum(axis=1) > 1)
         nodes = _tree_size(game, self.settings.sims)

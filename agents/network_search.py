@@ -30,6 +30,8 @@ class NetworkTrees:
         exploration: weight of the priors.
         closed: whether what chance brings makes nodes of its own.
         win_weight: share of winning in the return of a finished game; the rest is the squashed margin.
+        plies: greedy plies that the game is played on from a leaf before its value is asked for, until it is the
+            searching seat's turn again: quiet positions are easier to value. 0 values the leaf itself.
         nodes: size of each game's tree at most, 48 bytes each.
 
     Attributes:
@@ -47,6 +49,7 @@ class NetworkTrees:
         exploration: float = 1.25,
         closed: bool = False,
         win_weight: float = 0.5,
+        plies: int = 0,
         nodes: int = 20_000,
     ) -> None:
         number = len(states)
@@ -58,18 +61,21 @@ class NetworkTrees:
         self._settings["exploration"], self._settings["closed"] = exploration, closed
         self._settings["win_weight"], self._settings["margin_scale"] = win_weight, game.description.margin_scale
         self._settings["puct"] = self._settings["network"] = True
-        self._settings["temperature"] = 1.0
+        self._settings["temperature"], self._settings["playout_plies"] = 1.0, plies
+        self._settings["greedy_share"] = 1.0
         self._streams = np.stack([agent_stream(own) for own in game_seeds(seed, number).tolist()])
         # empty takes no time for nodes that are never used; of a new tree the root alone is read, and cleared first
         self._trees = np.empty((number, nodes), NODE_DTYPE)
         self._used, self._depths = np.zeros(number, np.int64), np.zeros(number, np.int64)
         self._paths = np.zeros((number, MAX_DEPTH), np.int32)
         self._leaves = states.copy()
+        self._ahead = states.copy() if plies else self._leaves
         self._seats = states["to_move"].astype(np.int64)
         self._mask, self._slots = np.zeros(game.num_actions, np.int8), np.zeros(game.num_actions, np.int32)
         heuristic, scratch = np.zeros(game.num_actions, np.float32), np.zeros(game.kernels.SCRATCH_SIZE, np.int64)
         observation = np.zeros(game.observation_size, np.float32)
         self._room = (self._mask, self._slots, heuristic, scratch, observation, game.form)
+        self._playout_room = (heuristic, scratch)
         self._leaf_priors = np.zeros((number, game.num_actions), np.float32)
         self._leaf_values = np.zeros((number, MAX_PLAYERS), np.float32)
         self._free = np.full(number, -1)
@@ -95,12 +101,17 @@ class NetworkTrees:
             self._streams,
             *self._room,
         )
-        running = np.flatnonzero(self._leaves["over"] == RUNNING)
-        if len(running):
-            priors, values = self._evaluate(Decisions(self._game, self._leaves.take(running)))
-            self._leaf_priors[running], self._leaf_values[running, : self._game.num_players] = priors, values
+        running, priors, values = self._valued(self._leaves)
+        self._leaf_priors[running] = priors
+        if self._ahead is not self._leaves:
+            self._kernels.play_on_all(
+                self._leaves, self._ahead, self._seats, self._settings, self._streams, *self._playout_room
+            )
+            running, _, values = self._valued(self._ahead)
+        self._leaf_values[running, : self._game.num_players] = values
         self._kernels.back_up_all(
             self._leaves,
+            self._ahead,
             self._trees,
             self._used,
             self._paths,
@@ -112,6 +123,13 @@ class NetworkTrees:
         )
         if at_root:
             self.priors, self.values = self._leaf_priors.copy(), self._leaf_values.copy()
+
+    def _valued(self, states: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return which games are running, int64 [k], and what the network says of them."""
+        running = np.flatnonzero(states["over"] == RUNNING)
+        if not len(running):
+            return running, self._leaf_priors[:0], self._leaf_values[:0, : self._game.num_players]
+        return running, *self._evaluate(Decisions(self._game, states.take(running)))
 
     def planned(
         self, own: np.ndarray, scores: np.ndarray, turns: np.ndarray, visits_scale: float, returns_scale: float
@@ -142,6 +160,7 @@ def search_with_network(
     exploration: float = 1.25,
     closed: bool = False,
     win_weight: float = 0.5,
+    plies: int = 0,
     nodes: int = 20_000,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Search n games by PUCT and return visits and mean returns of the actions of the players to move.
@@ -158,6 +177,7 @@ def search_with_network(
         exploration=exploration,
         closed=closed,
         win_weight=win_weight,
+        plies=plies,
         nodes=nodes,
     )
     for _ in range(simulations):

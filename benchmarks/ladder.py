@@ -16,7 +16,6 @@ from ..agents.arena.standings import as_json
 from ..agents.arena.tournament import play_tournament
 from ..envs import game_names
 from ..envs.files import write_atomically
-from ..envs.options import Number
 from ..envs.registry import describe
 
 AGENTS = ("random", "greedy", "mcts:sims=50,plies=20")
@@ -24,14 +23,24 @@ AGENTS = ("random", "greedy", "mcts:sims=50,plies=20")
 FOR_TWO_PLAYERS = ("minimax:depth=1,samples=8,plies=10",)
 
 ROUNDS = 10
-KEPT = ("name", "rating", "interval", "games", "win_rate", "win_rate_interval", "mean_score", "mean_margin")
+KEPT = ("game", "options", "pairing", "rounds", "deals_per_round", "seed", "games", "anchor", "seats")
+KEPT_OF_AGENTS = (
+    "name",
+    "rating",
+    "interval",
+    "games",
+    "win_rate",
+    "win_rate_interval",
+    "mean_score",
+    "mean_margin",
+    "milliseconds_per_move",
+)
 
 
 def ladders(games: list[str], players: list[int], deals: int, processes: int) -> Iterator[dict[str, Any]]:
     """Yield the results of one tournament per game and number of players, without what only a report needs."""
     for name in games:
-        (option,) = (one for one in describe(name).options if isinstance(one, Number) and one.name == "num_players")
-        for number in range(option.low, option.high + 1):
+        for number in describe(name).player_counts:
             if players and number not in players:
                 continue
             settings = make_settings(
@@ -44,12 +53,8 @@ def ladders(games: list[str], players: list[int], deals: int, processes: int) ->
                 }
             )
             results = as_json(play_tournament(settings, processes=processes))
-            agents = [
-                {**{key: agent[key] for key in KEPT}, "milliseconds_per_move": agent["milliseconds_per_move"]}
-                for agent in results["agents"]
-            ]
-            rest = ("game", "options", "pairing", "rounds", "deals_per_round", "seed", "games", "anchor", "seats")
-            yield {**{key: results[key] for key in rest}, "agents": agents}
+            agents = [{key: agent[key] for key in KEPT_OF_AGENTS} for agent in results["agents"]]
+            yield {**{key: results[key] for key in KEPT}, "agents": agents}
 
 
 def table(rows: list[dict[str, Any]]) -> str:

@@ -60,7 +60,7 @@ def run_jobs(jobs: list[Job], processes: int, what: str) -> list[Job]:
                     text = f"{what}: {ended} of {total}, {job.name}{'' if done else ' FAILED'}"
                     print(f"{text}, {duration(time.monotonic() - began)}", file=sys.stderr, flush=True)
         except KeyboardInterrupt:
-            _stop(list(running))
+            _stop(running)
             raise Interrupted from None
     return failed
 
@@ -82,12 +82,13 @@ def _start(job: Job) -> subprocess.Popen[bytes]:
         )
 
 
-def _stop(running: list[subprocess.Popen[bytes]]) -> None:
+def _stop(running: dict[subprocess.Popen[bytes], Job]) -> None:
     """Ask processes to stop after their iteration and wait for them; kill them at the next KeyboardInterrupt."""
     try:
         print("stopping after the iterations under way; once more to stop at once", file=sys.stderr, flush=True)
-        for process in running:
-            process.terminate()
+        for process, job in running.items():
+            # half a measurement is none
+            (process.kill if job.plan["measure"] else process.terminate)()
         for process in running:
             process.wait()
     except KeyboardInterrupt:

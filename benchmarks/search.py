@@ -35,15 +35,14 @@ from ..envs.engine.random_stream import renew_stream
 from ..envs.engine.search_trees import back_up, clear_node
 from ..envs.files import write_atomically
 from ..envs.game import as_batch
-from ..envs.options import Number
 from ..envs.registry import describe
 from ..envs.search import NODE_DTYPE, search_kernels
 
 SEED = 1
 REPEATS = 9
 SECONDS = 0.15
-SETTINGS = ("leaf=random,select=uct", "", "plies=20")
-"""Behind `mcts:`; random playouts, the default (greedy-biased ones to the end), and truncated ones."""
+SETTINGS = ("leaf=random,select=uct,plies=0", "plies=0,mix=0.9", "")
+"""Behind `mcts:`; random playouts and greedy-biased ones, both to the end, and what each game has as its default."""
 
 PEERS = ("connect_four", "backgammon")
 """Games of OpenSpiel."""
@@ -219,9 +218,8 @@ def _size(node: Any) -> int:
 def rows(games: list[str], sims: int) -> Iterator[dict[str, Any]]:
     """Yield every row as it is measured; of a library that is not installed, a row that says so."""
     for name in games:
-        (option,) = (one for one in describe(name).options if isinstance(one, Number) and one.name == "num_players")
         loops = compiled_loops(make_game(name))
-        for players in sorted({2, option.default}):
+        for players in sorted({2, describe(name).default_players}):
             for argument in SETTINGS:
                 yield own_row(make_game(name, num_players=players), argument, sims, loops)
     for name in PEERS:
@@ -233,7 +231,7 @@ def rows(games: list[str], sims: int) -> Iterator[dict[str, Any]]:
 
 def line(row: dict[str, Any]) -> str:
     """Return one row of the table."""
-    begin = f"{row['game']:<14}{row.get('players', ''):>3}  {row['search']:<30}"
+    begin = f"{row['game']:<14}{row.get('players', ''):>3}  {row['search']:<36}"
     if "left_out" in row:
         return f"{begin}  left out: {row['left_out']}"
     return f"{begin}{row['sims_per_second']:>9,}" + "".join(f"{row.get(name, '-'):>9}" for name in COLUMNS)
@@ -253,7 +251,7 @@ def main(arguments: list[str] | None = None) -> int:
         print("meeplezoo: --sims must be at least 1", file=sys.stderr)
         return 2
     heads = "".join(f"{name:>9}" for name in ("sims/s", *COLUMNS))
-    print(f"{'game':<14}{'pl.':>3}  {'search':<30}{heads}", flush=True)
+    print(f"{'game':<14}{'pl.':>3}  {'search':<36}{heads}", flush=True)
     measured = []
     for row in rows([chosen.game] if chosen.game else list(game_names()), chosen.sims):
         print(line(row), flush=True)

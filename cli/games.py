@@ -46,12 +46,11 @@ def _game_lines(game: GameDescription) -> list[str]:
 def _sizes(game: GameDescription) -> dict[int, tuple[set[int], set[int]]]:
     """Return per number of players all numbers of actions and observation sizes that the options bring about."""
     from ..envs import make_game
-    from ..envs.options import Choice, Number
+    from ..envs.options import Choice
 
     choices = [option for option in game.options if isinstance(option, Choice)]
-    (players,) = (option for option in game.options if isinstance(option, Number) and option.name == "num_players")
     sizes: dict[int, tuple[set[int], set[int]]] = {}
-    for number in range(players.low, players.high + 1):
+    for number in game.player_counts:
         actions, observations = sizes.setdefault(number, (set(), set()))
         for values in product(*(option.choices for option in choices)):
             chosen = {option.name: value for option, value in zip(choices, values, strict=True)}

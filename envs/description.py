@@ -24,7 +24,7 @@ from typing import Any
 import numpy as np
 
 from .observation_field import ObservationField
-from .options import Option
+from .options import Number, Option
 
 
 @dataclass(frozen=True)
@@ -49,6 +49,22 @@ class GameDescription:
     """Settings of the tree search that are the strongest at one second a move, where they differ from its own."""
     first_cell_action: int | None = None
     """Where actions are cells of a plane that an observation begins with: the action of its first cell, row by row."""
+
+    @property
+    def player_counts(self) -> range:
+        """Return the numbers of players that may sit at the table."""
+        option = self._players
+        return range(option.low, option.high + 1)
+
+    @property
+    def default_players(self) -> int:
+        """Return the number of players of a game made without saying how many."""
+        return self._players.default
+
+    @property
+    def _players(self) -> Number:
+        (option,) = (one for one in self.options if isinstance(one, Number) and one.name == "num_players")
+        return option
 
     def module(self, name: str) -> ModuleType:
         """Return one of the game's modules: rules, greedy, notation, drawing, text or symmetry."""

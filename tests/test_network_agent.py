@@ -531,7 +531,14 @@ def test_many_games_are_searched_in_groups(monkeypatch):
 
 @pytest.mark.parametrize(
     "settings",
-    [{}, {"sims": 30, "considered": 0}, {"sims": 30}, {"sims": 30, "chance": "closed", "considered": 0}, {"sample": 1}],
+    [
+        {},
+        {"sims": 30, "considered": 0},
+        {"sims": 30},
+        {"sims": 20, "plies": 5},
+        {"sims": 30, "chance": "closed", "considered": 0},
+        {"sample": 1},
+    ],
 )
 @EVERY_GAME
 def test_nobody_peeks(name, options, form, kind, settings):
@@ -573,9 +580,9 @@ def test_the_text_sets_the_agent(file):
     game = make_game("azul")
     agent = make_agent(f"net:{file}", game, 1)
     assert agent.name == f"net:{file}"
-    assert agent.settings == NetworkSettings(sims=0, considered=16, c=1.25, win=0.5, chance="open", sample=0)
-    agent = make_agent(f"net:{file},sims=20,considered=0,c=2,win=0.75,chance=closed,sample=1", game, 1)
-    assert agent.settings == NetworkSettings(sims=20, considered=0, c=2.0, win=0.75, chance="closed", sample=1)
+    assert agent.settings == NetworkSettings(sims=0, considered=16, c=1.25, plies=0, win=0.5, chance="open", sample=0)
+    agent = make_agent(f"net:{file},sims=20,considered=0,c=2,plies=3,win=0.75,chance=closed,sample=1", game, 1)
+    assert agent.settings == NetworkSettings(sims=20, considered=0, c=2.0, plies=3, win=0.75, chance="closed", sample=1)
     given = {}
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(
@@ -603,7 +610,7 @@ def test_the_head_says_what_winning_weighs(value, training, win, tmp_path):
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        ("speed=3", "there is no setting 'speed'; the settings are sims, considered, c, win, chance, sample"),
+        ("speed=3", "there is no setting 'speed'; the settings are sims, considered, c, plies, win, chance, sample"),
         ("sims", "sims must be a number, not ''"),
         ("sims=2.5", "sims must be a number, not '2.5'"),
         ("c=x", "c must be a number, not 'x'"),

@@ -148,10 +148,12 @@ class LeagueGames:
         states = self.batch.states.take(games)
         mask, observation = self._masks[ply].take(games, axis=0), self._observations[ply].take(games, axis=0)
         actions = agent.act(Decisions(self._game, states, mask, observation))
-        for index, action in enumerate(actions.tolist()):
-            if not 0 <= action < self._game.num_actions or not mask[index, action]:
-                message = illegal_action_message(self._game, states[index], action)
-                raise IllegalMove(f"opponent {agent.name!r}: {message}")
+        valid = actions.clip(0, self._game.num_actions - 1)
+        illegal = (actions != valid) | (mask[np.arange(len(games)), valid] == 0)
+        if illegal.any():
+            first = int(illegal.argmax())
+            message = illegal_action_message(self._game, states[first], int(actions[first]))
+            raise IllegalMove(f"opponent {agent.name!r}: {message}")
         self._actions[ply, games] = actions
 
     def _payments(self) -> np.ndarray:

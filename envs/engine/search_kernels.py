@@ -130,13 +130,32 @@ def descend_all(
 
 
 @kernel
+def play_on_all(leaves: Any, ahead: Any, seats: Any, settings: Any, streams: Any, values: Any, scratch: Any) -> None:
+    """Copy the leaves of n games to `ahead`, records [n], and play on there as the settings say of playouts."""
+    for game in range(len(leaves)):
+        ahead[game] = leaves[game]
+        playouts.play_on(ahead[game], seats[game], settings, streams[game], values, scratch)
+
+
+@kernel
 def back_up_all(
-    leaves: Any, trees: Any, used: Any, paths: Any, depths: Any, settings: Any, priors: Any, values: Any, mask: Any
+    leaves: Any,
+    ahead: Any,
+    trees: Any,
+    used: Any,
+    paths: Any,
+    depths: Any,
+    settings: Any,
+    priors: Any,
+    values: Any,
+    mask: Any,
 ) -> None:
     """End the simulations of `descend_all` with what a network says of their leaves.
 
-    priors: float32 [n, num_actions], of the player to move; values: float32 [n, MAX_PLAYERS], the return that each
-    player may expect, 0 to 1. Games that are over count as they are. mask: int8 [num_actions], room to work in.
+    ahead: records [n], the positions that were valued, the leaves themselves or what `play_on_all` made of them.
+    priors: float32 [n, num_actions], of the player to move at the leaf; values: float32 [n, MAX_PLAYERS], the return
+    that each player may expect, 0 to 1. Games that are over count as they are. mask: int8 [num_actions], room to work
+    in.
     """
     returns = np.zeros(MAX_PLAYERS, np.float32)
     scores = np.zeros(MAX_PLAYERS, np.int32)
@@ -145,16 +164,17 @@ def back_up_all(
         state = leaves[game]
         nodes = trees[game]
         if state["over"] == RUNNING:
-            for player in range(MAX_PLAYERS):
-                returns[player] = values[game, player]
             leaf = np.int64(paths[game, depths[game] - 1])
             rules.legal_mask(state, mask)
             if nodes[leaf]["first"] == 0 and used[game] + rules.count_legal(state) <= len(nodes):
                 for action in range(len(mask)):
                     if mask[action]:
                         used[game] = add_child(nodes, leaf, used[game], action, priors[game, action])
+        if ahead[game]["over"] == RUNNING:
+            for player in range(MAX_PLAYERS):
+                returns[player] = values[game, player]
         else:
-            playouts.write_returns(state, settings, scores, places, returns)
+            playouts.write_returns(ahead[game], settings, scores, places, returns)
         back_up(nodes, paths[game], depths[game], returns)
 
 
