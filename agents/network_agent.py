@@ -39,7 +39,7 @@ class NetworkSettings:
     | `sims` | simulations for a decision, beside the one that opens the root; 0 plays what the policy says |
     | `considered` | actions at the root that get simulations, by a plan (`gumbel_search`); 0: as PUCT chooses |
     | `c` | weight of exploration, that is of the policy, in the search |
-    | `plies` | greedy plies from a leaf to the position that is valued; 0 for the leaf itself |
+    | `plies` | greedy plies from a leaf to the position that is valued, 0 for none; by default as it was trained |
     | `win` | weight of winning in the return of a finished game; by default what the network was trained for |
     | `chance` | "open" or "closed", as `mcts` has it |
     | `sample` | 1: draw in proportion to probabilities (or visits), 0: take what is best |
@@ -79,7 +79,7 @@ class NetworkAgent:
     ) -> None:
         self.name = name
         self.head = head
-        self.settings = settings or NetworkSettings(win=head.win_weight)
+        self.settings = settings or usual_settings(head)
         self._network = network
         self._stream = agent_stream(seed)
 
@@ -202,6 +202,11 @@ def by_seat(relative: np.ndarray, seats: np.ndarray) -> np.ndarray:
     return np.take_along_axis(relative, columns, axis=1)
 
 
+def usual_settings(head: NetworkHead) -> NetworkSettings:
+    """Return the settings that a network was trained with, without a search."""
+    return NetworkSettings(plies=head.leaf_plies, win=head.win_weight)
+
+
 def _tree_size(game: Game, simulations: int) -> int:
     """Return how many nodes a game's tree gets: enough for all simulations, but never more than a group's memory."""
     # each opens one node at most, and makes one more for what chance brings
@@ -257,7 +262,7 @@ def make(game: Game, text: str, argument: str, seed: int) -> NetworkAgent:
         check_fits(head, game)
     except ValueError as error:
         raise ValueError(f"agent {text!r}: {error}") from None
-    settings = read_settings(text, words, NetworkSettings(win=head.win_weight))
+    settings = read_settings(text, words, usual_settings(head))
     return NetworkAgent(text, network, head, seed, settings)
 
 

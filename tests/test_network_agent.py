@@ -256,6 +256,10 @@ DAMAGE = {
     "too much": (lambda content: altered(content, with_head(colour="red")), "lacks something, or has too much"),
     "architecture": (lambda content: altered(content, with_head(architecture=[16])), "lacks something, or has"),
     "value": (lambda content: altered(content, with_head(value="points")), "must be one of return, reward"),
+    "leaf plies": (
+        lambda content: altered(content, with_head(training={"leaf_plies": -1})),
+        "leaf_plies .* an integer from 0 on, not -1",
+    ),
     "win weight": (
         lambda content: altered(content, with_head(training={"win_weight": 2})),
         "win_weight .* from 0 to 1",

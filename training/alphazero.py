@@ -17,6 +17,7 @@ self-play"; Danihelka et al. 2022, "Policy improvement by planning with Gumbel".
 import random
 import time
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from typing import IO, Any
 
 import numpy as np
@@ -24,7 +25,7 @@ import torch
 from torch import nn
 
 from ..agents import Agent, make_agent
-from ..agents.network_agent import NetworkAgent, NetworkSettings
+from ..agents.network_agent import NetworkAgent, usual_settings
 from ..agents.networks.architecture import Architecture, build
 from ..agents.networks.network_file import NetworkHead, make_head, save_network
 from ..envs import Game
@@ -97,8 +98,9 @@ class AlphaZeroLearner:
 
     def agent(self, name: str, seed: int) -> Agent:
         """Return an agent of the current network, with a search if the config evaluates with one."""
-        settings = NetworkSettings(sims=self.config.evaluation_simulations, win=self.config.win_weight)
-        return NetworkAgent(name, self.network, self._head(0.0), seed, settings)
+        head = self._head(0.0)
+        settings = replace(usual_settings(head), sims=self.config.evaluation_simulations)
+        return NetworkAgent(name, self.network, head, seed, settings)
 
     def write_agent(self, file: IO[bytes], seconds: float) -> None:
         """Write the network, and what it was trained for and by, as agent `net:FILE` reads it."""
@@ -192,6 +194,7 @@ class AlphaZeroLearner:
             "seconds": round(seconds, 1),
             "seed": self.config.seed,
             "win_weight": self.config.win_weight,
+            "leaf_plies": self.config.leaf_plies,
             "config": self.config.to_mapping(),
             "versions": versions(),
         }

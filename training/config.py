@@ -117,6 +117,9 @@ class TrainingConfig:
 
     simulations: int = _setting("simulations of a search while learning", 16, low=2, of=_ZERO)
     considered: int = _setting("actions that a search considers at its root", 8, low=2, of=_ZERO)
+    leaf_plies: int = _setting(
+        "greedy plies from the leaf of a search to the position that is valued; 0 values the leaf", 0, low=0, of=_ZERO
+    )
     win_weight: float = _setting(
         "weight of winning in what is learned to be expected; the rest is the squashed margin",
         0.5,

@@ -16,7 +16,7 @@ class ReplayWindow:
     | `policy` | float16 [size, num_actions] | the target of the policy |
     | `mask` | uint8 [size, num_actions / 8] | the legal actions, one bit each |
     | `returns` | float32 [size, num_players] | the targets of the values, own seat first |
-    | `action_values` | float16 [size, num_actions] | what the game's heuristic thinks of the actions; no columns if nobody asks |
+    | `action_values` | float16 [size, num_actions] | the heuristic's values; no columns if nobody asks |
 
     Observations are small multiples of simple fractions: 11 bits tell them apart.
     """

@@ -37,7 +37,7 @@ class NetworkHead:
     | `observation_size`, `num_actions` | sizes of what goes in and comes out |
     | `architecture` | what `build` makes it of |
     | `value` | what the values mean, "return" or "reward" |
-    | `training` | where it comes from, JSON data; `win_weight` in it is the weight of winning in its returns |
+    | `training` | where it comes from, JSON data; in it `win_weight`, of winning in its returns, and `leaf_plies` |
 
     With "return" sigmoid(values) are the returns, 0 to 1, that a tree search counts; with "reward" values are rewards
     of the kind "margin", so that 0.5 + 0.5 * tanh(values) are returns in which winning has no weight of its own.
@@ -65,6 +65,15 @@ class NetworkHead:
         weight = self.training.get("win_weight", 0)
         if isinstance(weight, bool) or not isinstance(weight, int | float) or not 0 <= weight <= 1:
             raise ValueError(f"win_weight of a network's training must be from 0 to 1, not {weight!r}")
+
+        plies = self.training.get("leaf_plies", 0)
+        if isinstance(plies, bool) or not isinstance(plies, int) or plies < 0:
+            raise ValueError(f"leaf_plies of a network's training must be an integer from 0 on, not {plies!r}")
+
+    @property
+    def leaf_plies(self) -> int:
+        """Return the greedy plies from a leaf to the position that is valued in the searches it was trained with."""
+        return int(self.training.get("leaf_plies", 0))
 
     @property
     def win_weight(self) -> float:
