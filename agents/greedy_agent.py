@@ -16,6 +16,10 @@ class GreedyAgent:
         self._scratch = np.empty(game.kernels.SCRATCH_SIZE, np.int64)
         self._stream = agent_stream(seed)
 
+    def restart(self, seed: int) -> None:
+        """Begin anew with another seed."""
+        self._stream = agent_stream(seed)
+
     def act(self, decisions: Decisions) -> np.ndarray:
         """Return one legal action for each decision, int64 [n]."""
         actions = np.empty(len(decisions), np.int64)

@@ -27,6 +27,10 @@ class MaskablePPOAgent:
         self._deterministic = deterministic
         self._generator = torch.Generator().manual_seed(seed)
 
+    def restart(self, seed: int) -> None:
+        """Begin anew with another seed."""
+        self._generator.manual_seed(seed)
+
     def act(self, decisions: Decisions) -> np.ndarray:
         """Return one legal action for each decision, int64 [n]."""
         import torch

@@ -28,7 +28,8 @@ _LONGEST_LINE, _FEWEST_VISITS = 6, 3
 class SearchSettings:
     """How an `mcts` agent searches; the text behind `mcts:` sets single fields.
 
-    A time limit that the decisions come with ends a search too.
+    A game may have other defaults (`GameDescription.search`). A time limit that the decisions come with ends a search
+    too.
 
     | field | meaning |
     |---|---|
@@ -39,7 +40,7 @@ class SearchSettings:
     | `temperature` | points of the heuristic that make a prior e times larger |
     | `leaf` | playouts of "random" actions, or of "greedy" ones by the game's heuristic |
     | `mix` | share of greedy decisions in a greedy playout; the others are random |
-    | `plies` | plies of a playout; then the standing of the game counts. 0 for all |
+    | `plies` | plies of a playout, and on until the seat begins a turn; then the standing counts. 0 for all |
     | `win` | weight of winning in a return; the rest is the squashed margin |
     | `chance` | "closed": what chance brings makes nodes of its own, exact; "open": it does not, deeper |
     | `reuse` | 1: with closed chance go on in the last decision's tree if the position is found in it, 0: never |

@@ -7,7 +7,7 @@ import numpy as np
 from ..envs.engine.random_stream import MAX_SEED
 from ..envs.game import Game
 from .protocol import Agent
-from .registry import make_agent
+from .registry import begun_anew, make_agent
 
 Opponents = str | Agent | Sequence[str | Agent]
 
@@ -20,13 +20,31 @@ def opponent_list(opponents: Opponents) -> list[str | Agent]:
 
 
 def make_opponents(opponents: list[str | Agent], game: Game, random: np.random.Generator) -> list[Agent]:
-    """Return the agents, those named by a text made anew with seeds drawn from `random`.
+    """Return the agents, those named by a text made with seeds drawn from `random`.
 
     Agents given as objects stay what they are, their random streams included. Raises ValueError for a text
     that names no agent.
     """
-    seeds = random.integers(MAX_SEED + 1, size=len(opponents)).tolist()
     return [
         make_agent(opponent, game, seed) if isinstance(opponent, str) else opponent
-        for opponent, seed in zip(opponents, seeds, strict=True)
+        for opponent, seed in zip(opponents, _seeds(opponents, random), strict=True)
     ]
+
+
+def opponents_begun_anew(
+    agents: list[Agent], opponents: list[str | Agent], game: Game, random: np.random.Generator
+) -> list[Agent]:
+    """Return what `make_opponents` would for the same generator, of agents that it made before.
+
+    What takes time to be made, a process of its own or a network, is kept.
+    """
+    return [
+        begun_anew(agent, opponent, game, seed) if isinstance(opponent, str) else opponent
+        for agent, opponent, seed in zip(agents, opponents, _seeds(opponents, random), strict=True)
+    ]
+
+
+def _seeds(opponents: list[str | Agent], random: np.random.Generator) -> list[int]:
+    # agents given as objects take a seed too, so that the others' do not depend on them
+    seeds: list[int] = random.integers(MAX_SEED + 1, size=len(opponents)).tolist()
+    return seeds

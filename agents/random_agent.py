@@ -15,6 +15,10 @@ class RandomAgent:
         self.name = name
         self._stream = agent_stream(seed)
 
+    def restart(self, seed: int) -> None:
+        """Begin anew with another seed."""
+        self._stream = agent_stream(seed)
+
     def act(self, decisions: Decisions) -> np.ndarray:
         """Return one legal action for each decision, int64 [n]."""
         actions = np.empty(len(decisions), np.int64)

@@ -40,3 +40,12 @@ def make_agent(text: str, game: Game, seed: int | None = None) -> Agent:
     if name not in _FACTORIES:
         raise ValueError(f"there is no agent {name!r}; the agents are {', '.join(_FACTORIES)}")
     return _FACTORIES[name][0](game, text, argument, checked_seed(seed))
+
+
+def begun_anew(agent: Agent | None, text: str, game: Game, seed: int) -> Agent:
+    """Return an agent of a text as if just made with the seed: the one given, begun anew, if it has a `restart`."""
+    restart: Callable[[int], None] | None = getattr(agent, "restart", None)
+    if agent is None or restart is None:
+        return make_agent(text, game, seed)
+    restart(seed)
+    return agent

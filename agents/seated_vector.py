@@ -10,7 +10,7 @@ from ..envs import spaces
 from ..envs.engine.random_stream import MAX_SEED
 from ..envs.frames import RENDER_FPS, RENDER_MODES, Frames
 from ..envs.game import Game
-from .opponents import Opponents, make_opponents, opponent_list
+from .opponents import Opponents, make_opponents, opponent_list, opponents_begun_anew
 from .seated_batch import FinishedGames, SeatedBatch
 from .single_seat import made_game
 
@@ -73,7 +73,9 @@ class SeatedVectorEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
         one_seed = int(seed[0]) if isinstance(seed, list | tuple | np.ndarray) else seed
         super().reset(seed=one_seed)
         if seed is not None:
-            self._seated.opponents = make_opponents(self._opponents, self.game, self.np_random)
+            self._seated.opponents = opponents_begun_anew(
+                self._seated.opponents, self._opponents, self.game, self.np_random
+            )
             self._seated.restart_rotation()
         game_seed = int(self.np_random.integers(MAX_SEED + 1)) if seed is None else seed
         self._seated.reset(np.asarray(game_seed) if isinstance(game_seed, list | tuple) else game_seed)

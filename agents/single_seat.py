@@ -13,7 +13,7 @@ from ..envs.engine.random_stream import MAX_SEED, checked_seed
 from ..envs.engine.state import RUNNING
 from ..envs.frames import RENDER_FPS, RENDER_MODES, Frames
 from ..envs.game import Game, IllegalMove, make_game
-from .opponents import Opponents, make_opponents, opponent_list
+from .opponents import Opponents, make_opponents, opponent_list, opponents_begun_anew
 from .seated_batch import SeatedBatch
 
 ILLEGAL_MOVES = ("terminate", "raise")
@@ -77,7 +77,9 @@ class SingleSeatEnv(gymnasium.Env[np.ndarray, int]):
         """Begin a game and play to the learner's first turn; `options` are ignored, they belong to the making."""
         super().reset(seed=seed)
         if seed is not None:
-            self._seated.opponents = make_opponents(self._opponents, self.game, self.np_random)
+            self._seated.opponents = opponents_begun_anew(
+                self._seated.opponents, self._opponents, self.game, self.np_random
+            )
             self._seated.restart_rotation()
         game_seed = checked_seed(self._next_seed() if seed is None else seed)
         self._begin(game_seed)

@@ -169,7 +169,7 @@ def time_table(found: dict[str, Any], settings: Settings) -> list[str]:
     rows = [(row["game"], row["algorithm"], str(len(row["seeds"])), row["over_minutes"]) for row in found["rows"]]
     rows += [("all games", row["algorithm"], "", row["over_minutes"]) for row in found["overall"]]
     minutes = rows[0][3]["minutes"]
-    head = [f"{'after ' if place == 0 else ''}{point:g} min" for place, point in enumerate(minutes)]
+    head = [f"{'after ' if place == 0 else ''}{point:.3g} min" for place, point in enumerate(minutes)]
     lines = [
         f"Mean win rate (%) against {', '.join(settings.references)}: interquartile mean of the runs (95 % interval)",
         "",

@@ -181,12 +181,13 @@ def next_leg(rows: list[dict[str, Any]], seconds: float, points: int, expected: 
 
 
 def planned_decisions(rows: list[dict[str, Any]], seconds: float, expected: int) -> int:
-    """Return how many decisions a run will have made after some seconds of training, by its speed so far."""
+    """Return how many decisions a run will have made after some seconds of training, by its speed so far.
+
+    As long as it has none, it is that of `expected` decisions in all the time.
+    """
     last = rows[-1]
     made = last["decisions"] - rows[1]["decisions"] if len(rows) > PACE_ITERATIONS else 0
-    if made == 0:
-        return max(expected, last["decisions"] + 1)
-    speed = made / (last["training_seconds"] - rows[1]["training_seconds"])
+    speed = made / (last["training_seconds"] - rows[1]["training_seconds"]) if made else expected / seconds
     left = max(0.0, seconds - last["training_seconds"])
     return int(last["decisions"] + max(1, round(speed * left)))
 

@@ -86,7 +86,9 @@ def _parser() -> CommandParser:
     parser.add_argument(
         "--precision", type=float, metavar="ELO", help="stop when neighbours' difference is known to this either way"
     )
-    parser.add_argument("--move-seconds", type=float, metavar="S", help="time limit for a move of your own agents")
+    parser.add_argument(
+        "--move-seconds", type=float, metavar="S", help="time limit for a move of your own agents and of searches"
+    )
     parser.add_argument("--anchor", metavar="NAME", help="the agent whose rating is 0 (default: random)")
     parser.add_argument("--records", action="store_true", help="keep the records of all games")
     parser.add_seed(0)

@@ -15,6 +15,7 @@ from meeplezoo.envs import Game, GameBatch, IllegalMove, game_names, make_game
 from meeplezoo.envs.engine.random_stream import MAX_SEED, draw, game_seeds, next_word, seed_stream
 from meeplezoo.envs.engine.rewards import MARGIN, OUTCOME, RANK, write_rewards
 from meeplezoo.envs.game import as_batch
+from meeplezoo.envs.registry import describe
 
 GAMES = [make_game(name, num_players=players) for name in game_names() for players in (2, 3, 4)]
 
@@ -368,6 +369,15 @@ def test_unknown_games_and_options_are_refused_with_the_valid_ones() -> None:
                 make_game(name, num_players=players)
 
 
+def test_the_numbers_of_players_are_those_of_the_option() -> None:
+    for name in game_names():
+        description = describe(name)
+        assert list(description.player_counts) == [2, 3, 4]
+        assert description.default_players == make_game(name).num_players
+        with pytest.raises(ValueError, match="num_players must be one of the integers from 2 to 4"):
+            make_game(name, num_players=description.player_counts.stop)
+
+
 @pytest.mark.parametrize("game", GAMES, ids=game_id)
 def test_every_action_decodes_to_one_move_and_back(game: Game) -> None:
     moves = [game.move(action) for action in range(game.num_actions)]
@@ -433,6 +443,7 @@ warnings.simplefilter("error")
 from meeplezoo.agents import Decisions, make_agent
 from meeplezoo.envs import game_names, make_game
 from meeplezoo.envs.game import as_batch
+from meeplezoo.envs.registry import describe
 for name in game_names():
     game = make_game(name, num_players=4)
     random, stream = make_agent("random", game, 1), np.array([1, 2, 3, 4], np.uint32)

@@ -220,6 +220,46 @@ def test_seeds_are_reproducible(name, opponents, seat):
     assert play(one, 1, 10) != play(gymnasium.make(env_id, **make), 1, 10)
 
 
+_BOT = """
+with open({made!r}, "a") as file:
+    print("made", file=file)
+
+
+def choose(observation, mask, random):
+    return int(random.choice(mask.nonzero()[0]))
+"""
+
+
+def test_an_opponent_is_made_once_and_begins_anew_with_every_seed(tmp_path):
+    made, bot = tmp_path / "made", tmp_path / "bot.py"
+    bot.write_text(_BOT.format(made=str(made)))
+    make = {"opponents": f"{bot}:choose"}
+    env = gymnasium.make(ID, **make)
+    seen = [play(env, 1, 12, reset_seed=seed) for seed in (5, 5, 6)]
+    assert made.read_text().split() == ["made"]
+    assert seen[0] == seen[1] != seen[2]
+    assert play(gymnasium.make(ID, **make), 1, 12, reset_seed=5) == seen[0]
+    assert made.read_text().split() == ["made"] * 2
+    envs = gymnasium.make_vec(ID, num_envs=2, **make)
+    runs = []
+    for seed in (5, 5, 6):
+        runs.append([envs.reset(seed=seed)[0]])
+        runs[-1] += [envs.step(envs.action_masks().argmax(axis=1))[0] for _ in range(8)]
+    assert made.read_text().split() == ["made"] * 3
+    np.testing.assert_array_equal(runs[0], runs[1])
+    assert not np.array_equal(runs[0], runs[2])
+
+
+def test_agents_given_as_objects_stay_what_they_are():
+    first = FirstLegal()
+    env = gymnasium.make(ID, opponents=["greedy", first], num_players=3).unwrapped
+    greedy = env._seated.opponents[0]
+    for seed in (1, 2):
+        env.reset(seed=seed)
+        assert env._seated.opponents[0] is greedy
+        assert env._seated.opponents[1] is first
+
+
 def test_seats_rotate_and_random_seats_are_even():
     env = gymnasium.make(ID, seat="rotate", num_players=4)
     seats = [env.reset(seed=3 if k == 0 else None)[1]["seat"] for k in range(8)]

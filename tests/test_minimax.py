@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from patched_clock import clock_of_work
 
 from meeplezoo.agents import make_agent
 from meeplezoo.agents.decisions import Decisions
@@ -10,6 +11,7 @@ from meeplezoo.agents.minimax_agent import MinimaxSettings
 from meeplezoo.envs import make_game
 from meeplezoo.envs.engine.minimax_kernels import WIN
 from meeplezoo.envs.game import as_batch
+from meeplezoo.envs.search import minimax_kernels
 
 AZUL = make_game("azul")
 AZUL_GREY = make_game("azul", wall="grey")
@@ -166,6 +168,33 @@ def test_ties_are_decided_by_lot():
     state = AZUL.new(1)
     chosen = {int(agent.act(Decisions(AZUL, as_batch(state)))[0]) for _ in range(60)}
     assert chosen == set(np.argsort(-heuristic(AZUL, state), kind="stable")[:5].tolist())
+
+
+TICK = 1 / 1024
+"""Seconds of a sample by the patched clock; sums of it are exact."""
+
+
+def values_in_time(monkeypatch, text, limit):
+    """Return an agent's action and values of one decision, where samples take TICK each; `limit` in TICKs or None."""
+    agent = make_agent(text, AZUL, 5)
+    if limit is not None:
+        kernels = minimax_kernels(AZUL.description)
+        # to load the kernels is not to think
+        clock_of_work(monkeypatch, kernels, lambda given: int(given[2]["samples"][0]), TICK, loading=1000.0)
+    seen = []
+    search = agent.search
+    monkeypatch.setattr(agent, "search", lambda *given: seen.append(search(*given)) or seen[-1])
+    seconds = None if limit is None else limit * TICK
+    action = agent.act(Decisions(AZUL, as_batch(AZUL.new(2)), seconds_per_move=seconds))
+    monkeypatch.undo()
+    return action.tolist(), seen[0].tolist()
+
+
+@pytest.mark.parametrize(("limit", "samples"), [(1000, 7), (5, 4), (2.3, 2), (1, 1), (0.01, 1)])
+def test_a_time_limit_leaves_out_whole_samples(monkeypatch, limit, samples):
+    limited = values_in_time(monkeypatch, "minimax:depth=2,width=4,samples=7", limit)
+    assert limited == values_in_time(monkeypatch, f"minimax:depth=2,width=4,samples={samples}", None)
+    assert limited[1] != values_in_time(monkeypatch, f"minimax:depth=2,width=4,samples={samples + 1}", None)[1]
 
 
 def test_settings():

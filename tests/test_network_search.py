@@ -1,9 +1,8 @@
-"""Tree search with a network at the leaves, and the reuse of trees."""
+"""Tree search with a network at the leaves."""
 
 import numpy as np
 import pytest
 
-from meeplezoo.agents import Decisions, make_agent
 from meeplezoo.agents.network_search import search_with_network
 from meeplezoo.envs import GameBatch, make_game
 
@@ -82,21 +81,3 @@ def test_a_small_pool_goes_on():
     states = positions(game, 2, 0)
     visits, _ = search_with_network(game, states, uniform, 300, seed=1, nodes=500)
     assert visits.sum(axis=1).tolist() == [299] * 2
-
-
-def test_the_tree_is_used_again_after_the_opponents_move():
-    game = make_game("azul")
-    agent = make_agent("mcts:sims=3000,chance=closed,leaf=random,plies=4", game, 3)
-    (state,) = positions(game, 1, 14)
-    batch = np.array([state])
-    (first,) = agent.act(Decisions(game, batch))
-    game.play_action(batch[0], int(first))
-    # the reply that the search expects most
-    _, (_, reply), *_ = agent.view(game).line
-    game.play(batch[0], reply)
-    agent.act(Decisions(game, batch))
-    assert agent.view(game).simulations > 3000
-    fresh = make_agent("mcts:sims=3000,chance=closed,leaf=random,plies=4,reuse=0", game, 3)
-    fresh.act(Decisions(game, batch))
-    fresh.act(Decisions(game, batch))
-    assert fresh.view(game).simulations == 3000

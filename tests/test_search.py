@@ -8,11 +8,14 @@ import sys
 
 import numpy as np
 import pytest
+from patched_clock import clock_of_work
 
 from meeplezoo.agents import Decisions, make_agent
 from meeplezoo.agents.matches import play_matches
+from meeplezoo.agents.time_limit import search_end
 from meeplezoo.envs import make_game
 from meeplezoo.envs.game import as_batch
+from meeplezoo.envs.search import search_kernels
 
 
 def position(name, options, players, seed, plies):
@@ -130,6 +133,132 @@ def test_search_averages_over_what_is_hidden(case):
         assert int(np.argmax(visits)) == best, chance
         # the standard error of these means is at most 0.02, and exploration of the replies adds as much
         assert found[best] == pytest.approx(values[best], abs=0.05), chance
+
+
+COLOURS = {"b": "blue", "y": "yellow", "r": "red", "k": "black", "w": "white"}
+BEFORE_A_REFILL = [
+    (["- - 2y 2y 3w", "- - 2k 3r 3b", "- 1w 2k 3r 4y", "- 1b 2w 2w 3k"], [30, 30, 31, 35], "br", "bbbrk", True),
+    (["- - 1y 2y 4w", "- 1k 1r 2r 4b", "- - 2w 3r 4y", "- - 2w 3k 4k"], [30, 30, 33, 34], "br", "bbbyr", True),
+    (["- - 1r 3b 3b", "- - 1k 2r 4y", "- 1b 2w 3k 3r", "- 1b 2w 3w 4k"], [30, 35, 33, 33], "yr", "yyyrw", False),
+]
+"""Azul for four, two tiles left in the centre before the last round, and next to none for that one: everybody's lines,
+the scores, the centre, the bag, and whether open chance finds the best action.
+
+With open chance a player of the last round decides once for all deals in which the same was played before, as if the
+factories could not be seen. That is exact where the best answer to one deal is the best, or not legal, in the others.
+"""
+
+
+def nearly_used_up(lines, scores, centre, bag):
+    """Return the position of a row of `BEFORE_A_REFILL`: player 3 to move, who 0 with the marker follows."""
+    game = make_game("azul", num_players=4, max_rounds=4)
+    names = list(COLOURS.values())
+    players = [
+        {
+            "score": scores[player],
+            "lines": [
+                None if line == "-" else {"colour": COLOURS[line[1]], "count": int(line[0])} for line in own.split()
+            ],
+            # three tiles in every row and every colour, so that no row is complete after the round
+            "wall": [[names[(c - row) % 5] if (c - player) % 5 < 3 else None for c in range(5)] for row in range(5)],
+            "floor": [],
+            "marker": player == 0,
+        }
+        for player, own in enumerate(lines)
+    ]
+    position = {
+        **{"game": "azul", "options": game.options, "phase": "offer", "round": 3, "to_move": 3, "start": 0},
+        **{"marker": 0, "factories": [[]] * 9, "centre": [COLOURS[letter] for letter in centre]},
+        "bag": {name: bag.count(letter) for letter, name in COLOURS.items()},
+        "lid": dict.fromkeys(names, 0),
+        "players": players,
+    }
+    return game, game.from_position(position, seed=1)
+
+
+def refills(bag, lid, factories):
+    """Return {(tiles drawn, bag, lid): probability}, drawn four to a factory, sorted in each; all tuples of colours."""
+    found = {((), bag, lid): 1.0}
+    for _ in range(4 * factories):
+        further = {}
+        for (drawn, bag, lid), chance in found.items():
+            bag, lid = (bag, lid) if bag else (lid, ())
+            whole = len(drawn) // 4 * 4
+            for place in range(len(bag)):
+                now = (*drawn[:whole], *sorted([*drawn[whole:], bag[place]]))
+                outcome = (now, bag[:place] + bag[place + 1 :], lid)
+                further[outcome] = further.get(outcome, 0) + chance / len(bag)
+            if not bag:
+                further[drawn, (), ()] = further.get((drawn, (), ()), 0) + chance
+        found = further
+    return found
+
+
+def outcomes(game, before, state):
+    """Return [(probability, state)] of what chance may bring after an action that led from one state to the other."""
+    if game.is_over(state) or state["round"] == before["round"]:
+        return [(1.0, state)]
+    seen = game.position(state)
+    names = list(COLOURS.values())
+    bag = np.repeat(names, before["bag"])
+    # all that there was to be dealt, but for the bag before it
+    lid = np.repeat(names, state["sources"].sum(axis=0, dtype=int) + state["bag"] + state["lid"] - before["bag"])
+    found, factories = [], len(seen["factories"])
+    for (drawn, left, lid_left), chance in refills(tuple(bag), tuple(lid), factories).items():
+        dealt = {
+            **seen,
+            "factories": [[str(name) for name in drawn[4 * k : 4 * k + 4]] for k in range(factories)],
+            "bag": {name: left.count(name) for name in names},
+            "lid": {name: lid_left.count(name) for name in names},
+        }
+        found.append((chance, game.from_position(dealt, seed=1)))
+    assert sum(chance for chance, _ in found) == pytest.approx(1)
+    assert game.observe(state, 0).tolist() in [game.observe(dealt, 0).tolist() for _, dealt in found]
+    return found
+
+
+def value_after(game, state, action, known):
+    """Return the lowest and highest mean of the players' values over chance after an action, see `value_range`."""
+    ranges = [
+        (chance, value_range(game, dealt, known)) for chance, dealt in outcomes(game, state, after(game, state, action))
+    ]
+    return sum(chance * low for chance, (low, _) in ranges), sum(chance * high for chance, (_, high) in ranges)
+
+
+def value_range(game, state, known):
+    """Return the players' lowest and highest values, arrays, if each plays for the own mean return (max^n).
+
+    They differ where somebody has several best actions that are not the same for the others.
+    """
+    if game.is_over(state):
+        return (np.array(returns(game, state)),) * 2
+    key = tuple(state[name].tobytes() for name in state.dtype.names if name not in ("random", "seed"))
+    if key not in known:
+        player = int(state["to_move"])
+        ranges = [value_after(game, state, action, known) for action in np.flatnonzero(game.mask(state))]
+        surely = max(low[player] for low, _ in ranges)
+        best = [(low, high) for low, high in ranges if high[player] > surely - 1e-9]
+        known[key] = np.min([low for low, _ in best], axis=0), np.max([high for _, high in best], axis=0)
+    return known[key]
+
+
+@pytest.mark.parametrize("case", BEFORE_A_REFILL, ids=lambda case: case[-2])
+def test_search_is_exact_over_chance(case):
+    *board, open_is_exact = case
+    game, state = nearly_used_up(*board)
+    known = {}
+    ranges = {int(a): value_after(game, state, a, known) for a in np.flatnonzero(game.mask(state))}
+    best = max(ranges, key=lambda action: ranges[action][0][3])
+    value = ranges[best][0][3]
+    # surely the best, whichever of equal actions the others choose, and not all are as good
+    highest = sorted(high[3] for _, high in ranges.values())
+    assert highest[-1] == pytest.approx(value, abs=1e-9)
+    assert highest[0] < value - 0.02
+    kinds = ["chance=closed,c=0.2", "chance=closed,select=uct,leaf=random,c=0.05"]
+    for settings in [*kinds, "chance=open,c=0.2"] if open_is_exact else kinds:
+        visits, found = make_agent(f"mcts:sims=100000,{settings}", game, 1).search(game, state)
+        assert int(np.argmax(visits)) == best, settings
+        assert found[best] == pytest.approx(value, abs=0.02), settings
 
 
 def test_returns_mix_the_win_with_the_margin():
@@ -314,7 +443,7 @@ def test_visits_stay_what_they_were(name, agent, expected):
     assert nonzero(make_agent(agent, game, 9).search(game, state)[0]) == expected
 
 
-def acted(agent, game, states):
+def acted(agent, game, decisions):
     """Return the actions of an agent and the visits of each of its searches."""
     seen = []
     search = agent.search
@@ -325,7 +454,7 @@ def acted(agent, game, states):
         return visits, values
 
     agent.search = watched
-    actions = agent.act(Decisions(game, states)).tolist()
+    actions = agent.act(decisions).tolist()
     del agent.search
     return actions, seen
 
@@ -341,8 +470,8 @@ def test_nobody_peeks(name, options, text):
     if name != "azul":
         assert other["hands"].tolist() != state["hands"].tolist()
     assert game.observe(other, int(other["to_move"])).tolist() == game.observe(state, int(state["to_move"])).tolist()
-    first = acted(make_agent(text, game, 3), game, as_batch(state))
-    assert acted(make_agent(text, game, 3), game, as_batch(other)) == first
+    first = acted(make_agent(text, game, 3), game, Decisions(game, as_batch(state)))
+    assert acted(make_agent(text, game, 3), game, Decisions(game, as_batch(other))) == first
     assert len(first[1]) == 1
 
 
@@ -409,6 +538,117 @@ def test_a_full_pool_stays_full_and_all_simulations_count(name, options, chance)
     assert len(agent._nodes) == 1000
     # the last actions of a node come all or not at all, so some room may be left
     assert 800 < tree_size(agent._nodes) <= 1000
+
+
+def test_every_decision_of_a_turn_is_a_level_of_the_tree():
+    game, state = position("qwirkle", {"board_size": 26}, "greedy", 3, 30)
+    while state["picked"] or state["placed_count"]:
+        game.play_action(state, int(np.flatnonzero(game.mask(state))[0]))
+    seat = int(state["to_move"])
+    agent = make_agent("mcts:sims=3000", game, 1)
+    agent.search(game, state)
+    (first, pick), (second, place), *_ = agent.view(game).line
+    assert [first, second, *pick, *place] == [seat, seat, "pick", "place"]
+    child = agent._children(0)[0]
+    picked = after(game, state, int(agent._nodes[child]["action"]))
+    assert picked["to_move"] == seat
+    below = agent._nodes[agent._children(child)]
+    assert sorted(below["action"]) == np.flatnonzero(game.mask(picked)).tolist()
+    # the simulation that came to the pick first ended there
+    assert below["visits"].sum() == agent._nodes[child]["visits"] - 1
+    # the second decision is for the good of the same seat
+    tried = below[below["visits"] > 20]
+    assert len(tried) > 1
+    assert tried["mean"][0, seat] == tried["mean"][:, seat].max()
+
+
+def test_the_tree_is_used_again_after_the_opponents_move():
+    game, state = position("azul", {}, "random", 3, 14)
+    agent = make_agent("mcts:sims=3000,chance=closed,leaf=random,plies=4", game, 3)
+    (first,) = agent.act(Decisions(game, as_batch(state)))
+    game.play_action(state, int(first))
+    # the reply that the search expects most
+    _, (_, reply), *_ = agent.view(game).line
+    game.play(state, reply)
+    agent.act(Decisions(game, as_batch(state)))
+    assert agent.view(game).simulations > 3000
+    fresh = make_agent("mcts:sims=3000,chance=closed,leaf=random,plies=4,reuse=0", game, 3)
+    fresh.act(Decisions(game, as_batch(state)))
+    fresh.act(Decisions(game, as_batch(state)))
+    assert fresh.view(game).simulations == 3000
+
+
+TICK = 1 / 1024
+"""Seconds of a simulation by the patched clock; sums of it are exact."""
+
+
+def ticking(monkeypatch, game, seconds=TICK, loading=0.0):
+    """Patch the clock of the searches of a game."""
+    return clock_of_work(monkeypatch, search_kernels(game.description), lambda given: given[3], seconds, loading)
+
+
+@pytest.mark.parametrize(
+    ("budget", "seconds", "simulations"),
+    [
+        (f"seconds={50 * TICK}", TICK, 50),
+        (f"seconds={50 * TICK},sims=1000", TICK, 50),
+        (f"seconds={50 * TICK},sims=20", TICK, 20),
+        (f"seconds={5000 * TICK}", TICK, 5000),
+        # the third would be over too late
+        (f"seconds={50 * TICK}", 20 * TICK, 2),
+        # one simulation there is always
+        (f"seconds={50 * TICK}", 70 * TICK, 1),
+    ],
+)
+def test_seconds_end_a_search(monkeypatch, budget, seconds, simulations):
+    game = make_game("azul")
+    ticking(monkeypatch, game, seconds)
+    visits, _ = make_agent(f"mcts:{budget}", game, 1).search(game, game.new(1))
+    assert visits.sum() == simulations
+
+
+@pytest.mark.parametrize(
+    ("budget", "limit", "simulations"),
+    [
+        ("sims=1000", 100 * TICK, 90),
+        ("sims=60", 100 * TICK, 60),
+        (f"seconds={200 * TICK}", 100 * TICK, 90),
+        (f"seconds={40 * TICK}", 100 * TICK, 40),
+    ],
+)
+def test_a_time_limit_ends_a_search(monkeypatch, budget, limit, simulations):
+    game = make_game("azul")
+    # to load the kernels is not to think
+    ticking(monkeypatch, game, loading=1000.0)
+    agent = make_agent(f"mcts:{budget}", game, 1)
+    agent.act(Decisions(game, as_batch(game.new(1)), seconds_per_move=limit))
+    assert agent.view(game).simulations == pytest.approx(simulations, abs=1)
+
+
+def test_a_time_limit_that_is_not_reached_changes_nothing(monkeypatch):
+    game = make_game("azul")
+    states = np.concatenate([as_batch(game.new(seed)) for seed in range(3)])
+    free, limited = make_agent("mcts:sims=300", game, 1), make_agent("mcts:sims=300", game, 1)
+    expected = acted(free, game, Decisions(game, states))
+    clock = ticking(monkeypatch, game)
+    assert acted(limited, game, Decisions(game, states, seconds_per_move=1000.0)) == expected
+    assert clock.now == 3 * 300 * TICK
+
+
+def test_the_time_limit_of_many_decisions(monkeypatch):
+    game = make_game("azul")
+    clock = ticking(monkeypatch, game)
+    states = np.concatenate([as_batch(game.new(seed)) for seed in range(4)])
+    assert search_end(Decisions(game, states), 0, 0.0) == math.inf
+    decisions = Decisions(game, states, seconds_per_move=10.0)
+    assert search_end(decisions, 0, 0.0) == 9.0
+    # what the first left is not spent
+    clock.now = 3.0
+    assert search_end(decisions, 1, 0.0) == 3.0 + 9.0
+    # what the first two took too much is taken from the others
+    clock.now = 32.0
+    assert search_end(decisions, 2, 0.0) == 32.0 + 0.9 * 4.0
+    assert search_end(decisions, 3, 0.0) == 32.0 + 0.9 * 8.0
 
 
 @pytest.mark.parametrize(("name", "options"), MIDDLES)

@@ -12,8 +12,7 @@ from math import comb
 import numpy as np
 import pytest
 
-from meeplezoo.agents import agent_names
-from meeplezoo.agents.arena import play as play_module
+from meeplezoo.agents import agent_names, registry
 from meeplezoo.agents.arena.agent_results import agent_results
 from meeplezoo.agents.arena.folder import TournamentFolder
 from meeplezoo.agents.arena.games import NOBODY, as_lines, from_lines, played_games
@@ -296,7 +295,7 @@ def test_with_three_players_the_others_share_the_win():
 def test_the_record_of_a_forfeited_game(tmp_path, monkeypatch):
     bad = Failing(lambda state: state["ply"] >= 8, illegal)
     monkeypatch.setattr(
-        play_module,
+        registry,
         "make_agent",
         lambda text, game, seed: bad if text == "bad" else seat_agents(game, [text] * 2, 0)[0],
     )

@@ -46,7 +46,8 @@ def save_checkpoint(path: Path, game: Game, progress: Progress, learner: dict[st
     }
     buffer = io.BytesIO()
     torch.save(content, buffer)
-    payload = buffer.getvalue()
+    # no copy: with a window of decisions to learn from it can be a gigabyte
+    payload = buffer.getbuffer()
     with write_atomically(path) as file:
         file.write(f"{_FORMAT} {hashlib.sha256(payload).hexdigest()}\n".encode())
         file.write(payload)

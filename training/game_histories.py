@@ -61,7 +61,7 @@ class GameHistories:
         nothing was, then the outcome alone will count.
         """
         policy, action_values = policy.astype(np.float16), action_values.astype(np.float16)
-        known = list(zip(observation.copy(), policy, mask.copy(), action_values, strict=True))
+        known = list(zip(observation.astype(np.float16), policy, mask.copy(), action_values, strict=True))
         for index, (game, seat) in enumerate(zip(games.tolist(), seats.tolist(), strict=True)):
             own = None if expected is None else expected[index].copy()
             self._open[game].append((*known[index], own, seat))
@@ -92,8 +92,8 @@ class GameHistories:
             observation = np.zeros((0, self._game.observation_size), np.float32)
             return Lessons(observation, actions, actions.astype(np.int8), returns, actions, games)
         observation, policy, mask, values, returns = (np.stack(column) for column in zip(*ended, strict=True))
-        exact = (part.astype(np.float32) for part in (policy, returns, values))
-        policy, returns, values = exact
+        exact = (part.astype(np.float32) for part in (observation, policy, returns, values))
+        observation, policy, returns, values = exact
         return Lessons(observation, policy, mask, returns, values, games)
 
     def get_state(self) -> dict[str, Any]:

@@ -140,7 +140,7 @@ class PPOLearner:
             return action.cpu(), log_probability.cpu(), values.cpu()
 
     def _learn(self, decisions: Decisions, rows: torch.Tensor) -> dict[str, float]:
-        """Go over the rows of a rollout's decisions `epochs` times in minibatches; return what is logged, on average."""
+        """Go over the rows of a rollout's decisions `epochs` times in minibatches; return the means of _LOGGED."""
         config = self.config
         rate = config.learning_rate_after(self.decisions)
         self.optimizer.param_groups[0]["lr"] = rate

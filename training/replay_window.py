@@ -60,8 +60,8 @@ class ReplayWindow:
         return Lessons(observation, policy, mask, self.returns[rows], values)
 
     def get_state(self) -> dict[str, Any]:
-        """Return what is in the window."""
-        return {"count": self.count, **{name: getattr(self, name)[: len(self)].copy() for name in self.NAMES}}
+        """Return what is in the window, to be written at once: the arrays are not copied."""
+        return {"count": self.count, **{name: getattr(self, name)[: len(self)] for name in self.NAMES}}
 
     def set_state(self, state: dict[str, Any]) -> None:
         """Go back to a state from `get_state`."""

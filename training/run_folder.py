@@ -61,9 +61,10 @@ class RunFolder:
         lines = self.metrics.read_text(encoding="utf-8").split("\n")[:-1]
         return [json.loads(line) for line in lines]
 
-    def forget_after(self, decisions: int) -> None:
+    def forget_after(self, iteration: int, decisions: int) -> None:
         """Remove metrics and evaluations that came after a checkpoint: a resumed run makes them once more."""
-        kept = [row for row in self.read_metrics() if row["decisions"] <= decisions]
+        # an iteration in which no game ended has as many decisions as the one before
+        kept = [row for row in self.read_metrics() if row["iteration"] <= iteration]
         with write_atomically(self.metrics, "w") as file:
             file.writelines(json.dumps(row) + "\n" for row in kept)
         for path in self.evaluations.glob("*.json"):

@@ -73,7 +73,7 @@ class Trainer:
     def _go_on_from(self, content: dict[str, Any]) -> None:
         self.learner.set_state(content["learner"])
         self.progress = content["progress"]
-        self.folder.forget_after(self.decisions)
+        self.folder.forget_after(self.progress.iteration, self.decisions)
         # last of all: making networks draws random numbers
         set_random_states(content["random"])
 

@@ -1,6 +1,6 @@
 """Playing what a schedule says: one meeting is one line-up on some deals, in all seatings, side by side."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -9,7 +9,7 @@ from ...envs.game import Game
 from ...envs.records import Record, make_record
 from ..matches import Conduct, play_matches
 from ..protocol import Agent
-from ..registry import make_agent
+from ..registry import begun_anew
 from .games import NOBODY, PlayedGames, played_games
 from .schedule import LineUp, agent_seeds, deal_seeds, seatings
 
@@ -71,13 +71,8 @@ class Player:
         seeds = agent_seeds(self.terms.seed, meeting.round, meeting.line_up)
         for place, (entrant, seed) in enumerate(zip(meeting.line_up, seeds, strict=True)):
             key = entrant, meeting.line_up[:place].count(entrant)
-            agent = self._kept.get(key)
-            restart: Callable[[int], None] | None = getattr(agent, "restart", None)
-            if agent is None or restart is None:
-                agent = self._kept[key] = make_agent(self.terms.agents[entrant], self.terms.game, seed)
-            else:
-                restart(seed)
-            agents.append(agent)
+            self._kept[key] = begun_anew(self._kept.get(key), self.terms.agents[entrant], self.terms.game, seed)
+            agents.append(self._kept[key])
         return agents
 
     def _record(self, games: PlayedGames, index: int, history: list[tuple[np.void, int]], final: np.void) -> Record:

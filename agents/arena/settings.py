@@ -33,7 +33,7 @@ class TournamentSettings:
     | `deals` | how many deals every line-up plays in a round, each in all its seatings |
     | `seed` | of all deals and agents |
     | `precision` | Elo: stop when the ratings are known this well (see `standings.settled`); None: play all rounds |
-    | `move_seconds` | time limit for a move of the user's own agents; None for none |
+    | `move_seconds` | time limit for a move of the user's own agents and of searches; None for none |
     | `records` | whether to keep the records of all games |
     | `anchor` | the entrant whose rating is 0; None: the mean is 0 |
     """
