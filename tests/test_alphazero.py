@@ -35,6 +35,7 @@ TINY_ZERO = {
     "reuse": 2.0,
     "warm_decisions": 300,
     "warm_epochs": 2,
+    "averaging": 0.9,
     "evaluation_interval": 2,
     "evaluation_games": 4,
     "checkpoint_interval": 2,
@@ -173,6 +174,17 @@ def test_learning_lowers_the_loss(symmetries, heuristic):
     last = learner._learn(5)
     assert last["train/policy_loss"] < 0.95 * first["train/policy_loss"]
     assert last["train/value_loss"] < first["train/value_loss"]
+
+
+def test_what_plays_is_the_running_mean_of_the_weights():
+    learner = AlphaZeroLearner(zero(), make_game("azul"))
+    learner.iterate(0)
+    before = [parameter.clone() for parameter in learner.playing.parameters()]
+    learner._step()
+    for old, mean, new in zip(before, learner.playing.parameters(), learner.network.parameters(), strict=True):
+        torch.testing.assert_close(mean, 0.9 * old + 0.1 * new)
+    plain = AlphaZeroLearner(zero(averaging=0.0), make_game("azul"))
+    assert plain.playing is plain.network
 
 
 def test_a_resumed_run_equals_one_that_was_not_stopped(tmp_path):

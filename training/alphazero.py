@@ -7,6 +7,8 @@ the values learn: one for each player, of winning and of the squashed margin as 
 ended go into a window of the last decisions (`replay_window`), from which minibatches are drawn, turned by the game's
 symmetries at random. With `heuristic` the policy is what the network adds to the values of the game's heuristic.
 
+With `averaging` it is the running mean of the network's weights that plays: targets are noisy, and a mean is not.
+
 The first iteration imitates the games of a given agent, by default the game's heuristic: from nothing, searches find
 nothing to learn from for a long time.
 
@@ -14,6 +16,7 @@ Sources: Silver et al. 2018, "A general reinforcement learning algorithm that ma
 self-play"; Danihelka et al. 2022, "Policy improvement by planning with Gumbel".
 """
 
+import copy
 import random
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -57,6 +60,7 @@ class AlphaZeroLearner:
             config.network, config.hidden, config.channels, config.shared, config.heuristic
         )
         self.network: nn.Module = build(game, self.architecture).to(self.device)
+        self.playing: nn.Module = copy.deepcopy(self.network) if config.averaging else self.network
         self.optimizer = torch.optim.AdamW(
             self.network.parameters(), config.learning_rate, weight_decay=config.weight_decay
         )
@@ -100,16 +104,17 @@ class AlphaZeroLearner:
         """Return an agent of the current network, with a search if the config evaluates with one."""
         head = self._head(0.0)
         settings = replace(usual_settings(head), sims=self.config.evaluation_simulations)
-        return NetworkAgent(name, self.network, head, seed, settings)
+        return NetworkAgent(name, self.playing, head, seed, settings)
 
     def write_agent(self, file: IO[bytes], seconds: float) -> None:
         """Write the network, and what it was trained for and by, as agent `net:FILE` reads it."""
-        save_network(file, self.network, self._head(seconds))
+        save_network(file, self.playing, self._head(seconds))
 
     def get_state(self) -> dict[str, Any]:
         """Return network, optimiser, games under way, window and all streams."""
         return {
             "network": self.network.state_dict(),
+            "playing": self.playing.state_dict(),
             "optimizer": self.optimizer.state_dict(),
             "players": [player.get_state() for player in self.players],
             "window": self.window.get_state(),
@@ -120,6 +125,7 @@ class AlphaZeroLearner:
     def set_state(self, state: dict[str, Any]) -> None:
         """Go back to a state from `get_state`."""
         self.network.load_state_dict(state["network"])
+        self.playing.load_state_dict(state["playing"])
         self.optimizer.load_state_dict(state["optimizer"])
         for player, own in zip(self.players, state["players"], strict=True):
             player.set_state(own)
@@ -129,8 +135,7 @@ class AlphaZeroLearner:
 
     def _play(self) -> list[Lessons]:
         """Let all players play a rollout by search, each in a thread of its own."""
-        evaluate = NetworkAgent("", self.network, self._head(0.0), 0).evaluate
-        self.network.eval()
+        evaluate = NetworkAgent("", self.playing, self._head(0.0), 0).evaluate
         if len(self.players) == 1:
             return [self.players[0].play(evaluate, self.config.rollout)]
         # kernels and torch let go of Python's lock
@@ -155,7 +160,6 @@ class AlphaZeroLearner:
         rate = self.config.learning_rate_after(self.decisions)
         for group in self.optimizer.param_groups:
             group["lr"] = rate
-        self.network.train()
         logged = torch.stack([self._step() for _ in range(steps)]).mean(dim=0).tolist()
         names = ("policy_loss", "value_loss", "policy_entropy", "gradient")
         found = {f"train/{name}": mean for name, mean in zip(names, logged, strict=True)}
@@ -184,6 +188,9 @@ class AlphaZeroLearner:
         norm = nn.utils.clip_grad_norm_(self.network.parameters(), self.config.max_gradient)
         self.optimizer.step()
         with torch.no_grad():
+            if self.playing is not self.network:
+                for mean, weight in zip(self.playing.parameters(), self.network.parameters(), strict=True):
+                    mean.lerp_(weight, 1 - self.config.averaging)
             entropy = -(log_policy.exp() * log_policy).sum(dim=1).mean()
         return torch.stack([policy_loss.detach(), value_loss.detach(), entropy, norm.detach()])
 

@@ -137,6 +137,13 @@ class TrainingConfig:
     window: int = _setting("decisions that are kept to learn from", 200_000, low=1, of=_ZERO)
     reuse: float = _setting("how often a decision is learned from, on the average", 4.0, low=0.0, of=_ZERO)
     symmetries: bool = _setting("turn what is learned from by the game's symmetries", True, of=_ZERO)
+    averaging: float = _setting(
+        "share of the old in the running mean of the network's weights that plays, after each step; 0: no mean",
+        0.0,
+        low=0.0,
+        high=1.0,
+        of=_ZERO,
+    )
     weight_decay: float = _setting("weight decay of AdamW", 1e-4, low=0.0, of=_ZERO)
     warm_agent: str = _setting("agent whose games are learned from before the first search", "greedy", of=_ZERO)
     warm_decisions: int = _setting("decisions of those games; 0 begins from nothing", 100_000, low=0, of=_ZERO)
