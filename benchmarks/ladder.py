@@ -18,7 +18,7 @@ from ..envs import game_names
 from ..envs.files import write_atomically
 from ..envs.registry import describe
 
-AGENTS = ("random", "greedy", "mcts:sims=50,plies=20")
+AGENTS = ("random", "greedy", "mcts:sims=50")
 """The agents that come with the package and need no file; the search with a budget that a ladder can afford."""
 FOR_TWO_PLAYERS = ("minimax:depth=1,samples=8,plies=10",)
 

@@ -168,7 +168,8 @@ class AlphaZeroLearner:
     def _step(self) -> torch.Tensor:
         """Make one gradient step on a minibatch of the window; return the numbers to log, float32 [4]."""
         lessons = self.window.draw(self.config.minibatch, self.random)
-        observation, of_actions = lessons.observation, (lessons.policy, lessons.mask)
+        observation = lessons.observation
+        of_actions: tuple[np.ndarray, ...] = (lessons.policy, lessons.mask)
         if self.config.heuristic:
             of_actions = (*of_actions, lessons.action_values)
         if self.config.symmetries:

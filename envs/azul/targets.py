@@ -57,7 +57,7 @@ def fill_derived(state: Any) -> None:
         state["targets"][player] = (1 << (NUM_DESTINATIONS * NUM_COLOURS)) - 1
         for index in range(SIZE):
             # plain Python needs numpy's integers in bit operations on a record's fields
-            line = np.int64(index)
+            line: Any = np.int64(index)
             count = int(state["line_count"][player, line])
             open_line(state, player, line)
             if count == line + 1:

@@ -194,7 +194,7 @@ def seen_before(state: Any, nodes: Any, used: int, observation: Any, form: int) 
 @kernel
 def _descend(
     state: Any,
-    first: int,
+    first: Any,
     nodes: Any,
     used: int,
     path: Any,
