@@ -93,6 +93,7 @@ PAGES = [
             "azul",
             "command_line",
             "search",
+            "symmetries",
             "engine",
             "environments",
             "manhattan",
