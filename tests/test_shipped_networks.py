@@ -11,6 +11,7 @@ from meeplezoo.agents.network_agent import NetworkAgent, shipped_networks
 from meeplezoo.agents.networks.network_file import load_network
 from meeplezoo.envs import make_game
 from meeplezoo.training.config_files import config_names, read_config
+from meeplezoo.training.config_reading import make_config
 
 ROOT = Path(__file__).parents[1]
 WEIGHTS = ROOT / "agents" / "weights"
@@ -36,6 +37,6 @@ def test_a_shipped_network_is_small_says_how_it_was_made_and_beats_random(name):
 
 def agrees(config_name, made_with):
     """Tell whether a config is the one of a run, but for what says how long and how watched it was."""
-    config = read_config(config_name).to_mapping()
+    config, made_with = read_config(config_name).to_mapping(), make_config(made_with).to_mapping()
     free = {"run", "minutes", "decisions", "evaluation_interval", "evaluation_games", "checkpoint_interval"}
     return {**config, **dict.fromkeys(free)} == {**made_with, **dict.fromkeys(free)}

@@ -9,6 +9,7 @@ from ..envs.files import write_atomically
 from .config import TrainingConfig
 
 _COLOURS = ("#2b6cb0", "#c05621", "#2f855a", "#805ad5", "#b83280", "#4a5568")
+_TITLES = {"maskable_ppo": "MaskablePPO by self-play", "ppo": "PPO by self-play", "alphazero": "search and learn"}
 _INK = "#1a202c"
 _FAINT = "#a0aec0"
 
@@ -49,7 +50,7 @@ def _draw_opponent(rates: Any, margins: Any, rows: list[dict[str, Any]], opponen
 def _dress(rates: Any, margins: Any, rows: list[dict[str, Any]], config: TrainingConfig) -> None:
     game = config.make_game()
     rates.set_title(
-        f"{game.description.title}, {game.num_players} players: MaskablePPO by self-play",
+        f"{game.description.title}, {game.num_players} players: {_TITLES[config.algorithm]}",
         loc="left",
         color=_INK,
         fontsize=14,
@@ -59,7 +60,7 @@ def _dress(rates: Any, margins: Any, rows: list[dict[str, Any]], config: Trainin
     rates.set_ylim(-3, 103)
     rates.set_ylabel(f"games won (%), {config.evaluation_games:,} each\nband: 95 % interval", color=_INK)
     margins.set_ylabel("mean margin\n(points)", color=_INK)
-    margins.set_xlabel("decisions of the learner", color=_INK)
+    margins.set_xlabel("decisions learned from", color=_INK)
     margins.xaxis.set_major_formatter(lambda value, _: f"{value:,.0f}")
     # what an agent as good as its opponents reaches
     for axes, middle in ((rates, 100 / game.num_players), (margins, 0)):
