@@ -487,7 +487,7 @@ print([len(kernel.signatures) for kernel in kernels])
 """
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=120, check=True)
     before, after = done.stdout.splitlines()
-    assert before == after == "[2, 1, 1]"
+    assert before == after == "[1, 1, 1]"
 
 
 # processes

@@ -33,26 +33,27 @@ from meeplezoo.training.run_folder import RunFolder
 
 
 def random_case(seed, rows=64, actions=37, scale=3.0):
+    """Return logits float32, and a mask int8 in which action 5 is always legal."""
     random = torch.Generator().manual_seed(seed)
     logits = scale * torch.randn(rows, actions, generator=random)
     mask = torch.rand(rows, actions, generator=random) < 0.3
     mask[:, 5] = True
-    return logits, mask
+    return logits, mask.to(torch.int8)
 
 
 @pytest.mark.parametrize("scale", [0.01, 3.0, 200.0])
 def test_probabilities_logarithms_and_entropies_are_those_of_torch(scale):
     logits, mask = random_case(1, scale=scale)
-    mask[0] = False
-    mask[0, 5] = True
-    expected = torch.distributions.Categorical(logits=logits.masked_fill(~mask, -torch.inf))
+    mask[0] = 0
+    mask[0, 5] = 1
+    expected = torch.distributions.Categorical(logits=logits.masked_fill(mask == 0, -torch.inf))
     probabilities = legal_probabilities(logits, mask)
-    assert (probabilities[~mask] == 0).all()
+    assert (probabilities[mask == 0] == 0).all()
     torch.testing.assert_close(probabilities, expected.probs)
     actions = expected.sample()
     logarithms, entropies = log_probability_and_entropy(logits, mask, actions)
     torch.testing.assert_close(logarithms, expected.log_prob(actions), rtol=1e-5, atol=1e-4)
-    legal = expected.probs * expected.logits.masked_fill(~mask, 0.0)
+    legal = expected.probs * expected.logits.masked_fill(mask == 0, 0.0)
     torch.testing.assert_close(entropies, -legal.sum(dim=1), rtol=1e-5, atol=1e-4)
     # one legal action: nothing to choose
     assert (float(logarithms[0]), float(entropies[0])) == (0.0, pytest.approx(0.0, abs=1e-5))
@@ -68,24 +69,24 @@ def test_gradients_are_those_of_the_formula_spelled_out():
         if by_hand:
             logarithm, entropy = log_probability_and_entropy(leaf, mask, actions)
         else:
-            logarithms = leaf.masked_fill(~mask, -torch.inf).log_softmax(dim=1)
-            entropy = -(logarithms.exp() * logarithms.masked_fill(~mask, 0.0)).sum(dim=1)
+            logarithms = leaf.masked_fill(mask == 0, -torch.inf).log_softmax(dim=1)
+            entropy = -(logarithms.exp() * logarithms.masked_fill(mask == 0, 0.0)).sum(dim=1)
             logarithm = logarithms.gather(1, actions[:, None])[:, 0]
         (weights[0] * logarithm + weights[1] * entropy).sum().backward()
         gradients.append(leaf.grad)
     torch.testing.assert_close(*gradients, rtol=1e-4, atol=1e-6)
-    assert (gradients[0][~mask] == 0).all()
+    assert (gradients[0][mask == 0] == 0).all()
 
 
 def test_samples_are_legal_and_as_frequent_as_they_should_be():
     logits = torch.tensor([[0.0, 1.0, 2.0, 5.0, -1.0, 0.0]]).expand(200_000, 6)
-    mask = torch.tensor([[False, True, True, False, True, False]]).expand(200_000, 6)
+    mask = torch.tensor([[0, 1, 1, 0, 1, 0]], dtype=torch.int8).expand(200_000, 6)
     probabilities = legal_probabilities(logits, mask)
     drawn = sample(probabilities, mask, torch.Generator().manual_seed(1))
     shares = torch.bincount(drawn, minlength=6) / len(drawn)
     expected = torch.tensor([0.0, 1.0, 2.0, 0.0, -1.0, 0.0]).exp() * mask[0]
     torch.testing.assert_close(shares, expected / expected.sum(), rtol=0, atol=0.005)
-    assert (shares[~mask[0]] == 0).all()
+    assert (shares[mask[0] == 0] == 0).all()
     again = sample(probabilities, mask, torch.Generator().manual_seed(1))
     assert torch.equal(drawn, again)
 
@@ -95,7 +96,7 @@ def test_the_ends_of_the_distribution_are_legal(point, monkeypatch):
     logits, mask = random_case(6, scale=30.0)
     monkeypatch.setattr(torch, "rand", lambda *shape, **_: torch.full(shape, point))
     drawn = sample(legal_probabilities(logits, mask), mask, torch.Generator())
-    assert mask[torch.arange(64), drawn].all()
+    assert (mask[torch.arange(64), drawn] == 1).all()
 
 
 # --- advantages
@@ -217,7 +218,7 @@ def test_the_loss_by_hand():
     logits = torch.stack([torch.stack([p, 1 - p]).log() for p in new])
     learned = Learned(
         torch.zeros(4, 1),
-        torch.ones(4, 2, dtype=torch.bool),
+        torch.ones(4, 2, dtype=torch.int8),
         torch.zeros(4, dtype=torch.int64),
         old.log(),
         torch.tensor([1.0, 1.0, -1.0, -1.0]),

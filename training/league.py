@@ -56,7 +56,7 @@ class PastSelf:
         """Return one legal action for each decision, int64 [n]."""
         # copies in torch's own memory: how numpy's lies in memory can change the last bits of a product
         observation = torch.tensor(decisions.observation, device=self._device)
-        mask = torch.tensor(decisions.mask, dtype=torch.bool, device=self._device)
+        mask = torch.tensor(decisions.mask, device=self._device)
         with torch.no_grad():
             logits, _ = self._network(observation)
             return sample(legal_probabilities(logits.float(), mask), mask, self._generator).cpu().numpy()

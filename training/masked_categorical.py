@@ -1,8 +1,9 @@
 """The distribution over legal actions that logits and a mask give, by hand.
 
 Logits of illegal actions count as minus infinity, 0 log 0 as 0. Written for speed: no array of logits is ever
-branched over or holds an infinity (both cost more than the softmax itself on a processor), and what a gradient step
-needs, the logarithm of one action's probability and the entropy, has its gradient written out.
+branched over or holds an infinity (both cost more than the softmax itself on a processor), masks are int8, as the
+engine writes them (torch turns them into numbers eight times as fast as bool), and what a gradient step needs, the
+logarithm of one action's probability and the entropy, has its gradient written out.
 """
 
 from typing import Any
@@ -14,7 +15,7 @@ _NEVER = 1e9
 
 
 def legal_probabilities(logits: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
-    """Return the probabilities of all actions, float32 [n, actions], from logits and a mask bool [n, actions]."""
+    """Return the probabilities of all actions, float32 [n, actions], from logits and a mask int8 [n, actions]."""
     return _masked(logits, mask).softmax(dim=1)
 
 

@@ -45,7 +45,7 @@ _LOGGED = ("policy_loss", "value_loss", "entropy", "kl", "clip_fraction", "gradi
 class Decisions:
     """What is learned from, by decision: a whole rollout's, or a minibatch of them.
 
-    observation float32 [B, size], mask bool [B, A], action int64 [B], log_probability (when it was played), advantage
+    observation float32 [B, size], mask int8 [B, A], action int64 [B], log_probability (when it was played), advantage
     float32 [B]; returns float32 [B, P] of the players from the mover on, known float32 [B, P]: 1 where they are, or 0.
     """
 

@@ -13,7 +13,7 @@ from .config import TrainingConfig
 from .league import League
 
 Act = Callable[[torch.Tensor, torch.Tensor], tuple[torch.Tensor, torch.Tensor, torch.Tensor]]
-"""Takes observations float32 [n, size] and masks bool [n, actions]; returns actions int64 [n], the logarithms of their
+"""Takes observations float32 [n, size] and masks int8 [n, actions]; returns actions int64 [n], the logarithms of their
 probabilities float32 [n], and values float32 [n, players], all on the CPU."""
 
 
@@ -23,7 +23,7 @@ class Rollout:
     | tensor | type and shape | |
     |---|---|---|
     | `observation` | float32 [T + 1, N, size] | what the mover sees before each ply, and after the last |
-    | `mask` | bool [T + 1, N, actions] | its legal actions |
+    | `mask` | int8 [T + 1, N, actions] | its legal actions |
     | `action` | int64 [T, N] | what was played |
     | `log_probability` | float32 [T, N] | of the action, to the learner; read only where it decided |
     | `value` | float32 [T, N, players] | the learner's, of the player k seats after the mover; likewise |
@@ -41,7 +41,7 @@ class Rollout:
     def __init__(self, game: Game, plies: int, games: int, *, pinned: bool) -> None:
         shape, players = (plies, games), game.num_players
         self.observation = torch.zeros(plies + 1, games, game.observation_size, pin_memory=pinned)
-        self.mask = torch.zeros(plies + 1, games, game.num_actions, dtype=torch.bool, pin_memory=pinned)
+        self.mask = torch.zeros(plies + 1, games, game.num_actions, dtype=torch.int8, pin_memory=pinned)
         self.action = torch.zeros(shape, dtype=torch.int64)
         self.log_probability = torch.zeros(shape)
         self.value = torch.zeros(*shape, players)
@@ -73,7 +73,7 @@ class LeagueGames:
         self.rollout = Rollout(game, config.rollout, config.games, pinned=pinned)
         # the same memory, as the engine takes it
         self._observations = self.rollout.observation.numpy()
-        self._masks = self.rollout.mask.numpy().view(np.int8)
+        self._masks = self.rollout.mask.numpy()
         self._actions = self.rollout.action.numpy()
         self._paid: np.ndarray = np.zeros((config.games, game.num_players), np.float32)
         self._returns: np.ndarray = np.zeros_like(self._paid)
