@@ -56,6 +56,11 @@ class Decisions:
         return observation
 
     @cached_property
+    def margins(self) -> np.ndarray:
+        """Return each seat's margin as the games stand, in the game's margin scales, float32 [n, players]."""
+        return self.game.margins(self._states)
+
+    @cached_property
     def action_values(self) -> np.ndarray:
         """Return what the game's heuristic thinks of the legal actions, in points, float32 [n, num_actions].
 

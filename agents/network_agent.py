@@ -118,8 +118,11 @@ class NetworkAgent:
                 inputs.append(torch.as_tensor(decisions.action_values, device=device))
             logits, relative = self._network(*inputs)
             priors = logits.masked_fill(illegal, -torch.inf).softmax(dim=1).cpu().numpy()
-            returns = relative.sigmoid() if self.head.value == "return" else 0.5 + 0.5 * relative.tanh()
-        return priors, by_seat(returns.cpu().numpy(), decisions.seats)
+            values = by_seat(relative.float().cpu().numpy(), decisions.seats)
+        if self.head.value == "return":
+            return priors, 1 / (1 + np.exp(-values))
+        margins = values + decisions.margins if self.head.value == "change" else values
+        return priors, 0.5 + 0.5 * np.tanh(margins)
 
     def search(self, decisions: Decisions) -> tuple[np.ndarray, np.ndarray]:
         """Return visits int64 [n, num_actions] and mean returns float64 [n, num_actions] of the seats to move.

@@ -152,6 +152,16 @@ class Game:
         # plain Python needs numpy's integers in the rules' bit operations
         self.kernels.apply_one(batch, np.int64(action))
 
+    def margins(self, states: np.ndarray) -> np.ndarray:
+        """Return each player's score less the best other one as games stand, in margin scales, float32 [n, players]."""
+        scores = np.zeros((len(states), self.num_players), np.int32)
+        self.kernels.write_results(states, scores, np.zeros_like(scores))
+        in_order = np.sort(scores, axis=1)
+        best, second = in_order[:, -1:], in_order[:, -2:-1]
+        # the best of the others is the best of all, but for whoever alone is that
+        others = np.where(scores == best, second, best)
+        return ((scores - others) / self.description.margin_scale).astype(np.float32)
+
     def result(self, state: np.void) -> dict[str, Any]:
         """Return scores, winners and truncated as they stand, as in a position's `result`."""
         scores = np.zeros((1, self.num_players), np.int32)

@@ -25,7 +25,6 @@ from meeplezoo.training.config import settings_of
 from meeplezoo.training.masked_categorical import legal_probabilities, log_probability_and_entropy, sample
 from meeplezoo.training.ppo import Decisions as Learned
 from meeplezoo.training.ppo import clipped_loss, make_learner, normalised, what_to_learn
-from meeplezoo.training.ppo_games import scaled_margins
 from meeplezoo.training.ppo_returns import advantages_and_returns
 from meeplezoo.training.run_folder import RunFolder
 
@@ -280,7 +279,7 @@ def test_a_rollout_says_what_happened(name, players, share):
             paid[place] = 0
             ended += 1
     assert ended > 0
-    np.testing.assert_allclose(paid, scaled_margins(batch.results()[0], game), atol=1e-5)
+    np.testing.assert_allclose(paid, game.margins(batch.states), atol=1e-5)
 
 
 def test_learned_from_are_the_learners_decisions_with_a_successor():
@@ -312,8 +311,9 @@ def test_learned_from_are_the_learners_decisions_with_a_successor():
 
 def test_margins_of_all_seats_by_hand():
     game = make_game("azul", num_players=3)
-    scores = np.array([[10, 60, 35], [50, 50, 0], [7, 7, 7]])
-    np.testing.assert_allclose(scaled_margins(scores, game), [[-1, 0.5, -0.5], [0, 0, -1], [0, 0, 0]])
+    states = np.array([game.new(seed) for seed in range(3)])
+    states["score"][:, :3] = [[10, 60, 35], [50, 50, 0], [7, 7, 7]]
+    np.testing.assert_allclose(game.margins(states), [[-1, 0.5, -0.5], [0, 0, -1], [0, 0, 0]])
 
 
 def test_an_opponent_that_plays_illegally_is_named():
@@ -400,6 +400,18 @@ def test_the_file_plays_as_the_learner_does(straight):
     logits, _ = network(torch.from_numpy(Decisions(game, states).observation))
     mask = torch.from_numpy(Decisions(game, states).mask)
     np.testing.assert_array_equal(logits.masked_fill(mask == 0, -torch.inf).argmax(dim=1), actions)
+
+
+def test_values_of_dense_rewards_are_added_to_the_margin():
+    learner = learner_of(options={"num_players": 3}, dense=True, rollout=16)
+    states = learner.games.batch.states.copy()
+    states["score"][:, 1] = 25
+    decisions = Decisions(learner.game, states)
+    _, returns = learner.agent("learner", 1).evaluate(decisions)
+    values = learner.network(torch.from_numpy(decisions.observation))[1].detach().numpy()
+    offsets = (np.arange(3) - decisions.seats[:, None]) % 3
+    margins = np.array([-0.5, 0.5, -0.5]) + np.take_along_axis(values, offsets, axis=1)
+    np.testing.assert_allclose(returns, 0.5 + 0.5 * np.tanh(margins), atol=1e-5)
 
 
 def test_evaluations_can_search():

@@ -9,7 +9,8 @@ The network has one value for each player: the mover's own, which the advantages
 players after it, which a tree search with the network wants. The others' values learn from the same plies and returns:
 what a player may expect is known at every ply, up to its next decision. They do so where these players are the learner
 too: what they tell about is play among equals. A rollout's last decision of each seat is not learned from, as nothing
-is known about what came of it; it serves as the value of what comes after the one before.
+is known about what came of it; it serves as the value of what comes after the one before. With `dense` rewards values
+are about what is still to come: the margin as it stands is not in them.
 
 Sizes: B decisions of a minibatch, A actions, P players.
 """
@@ -186,7 +187,8 @@ class PPOLearner:
             "config": self.config.to_mapping(),
             "versions": versions(),
         }
-        return make_head(self.game, self.architecture, "reward", training)
+        value = "change" if self.config.dense else "reward"
+        return make_head(self.game, self.architecture, value, training)
 
 
 def make_learner(config: TrainingConfig, game: Game) -> PPOLearner:

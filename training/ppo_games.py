@@ -159,7 +159,7 @@ class LeagueGames:
     def _payments(self) -> np.ndarray:
         """Return how much each seat's margin has changed in the last ply; a new game begins with nothing."""
         done = self.batch.done
-        margins = scaled_margins(self.batch.results()[0], self._game)
+        margins = self._game.margins(self.batch.states)
         margins[done] = self.batch.rewards[done]
         payments = margins - self._paid
         margins[done] = 0.0
@@ -182,12 +182,3 @@ class LeagueGames:
         # where all seats learn their rewards add up to little or nothing
         own = (seats < 0) & (seats >= 0).any(axis=1, keepdims=True)
         return {**found, "rollout/league_reward": float(returns[own].mean())} if own.any() else found
-
-
-def scaled_margins(scores: np.ndarray, game: Game) -> np.ndarray:
-    """Return each seat's score less the best other one, in units of the game's margin scale, float32 [n, players]."""
-    in_order = np.sort(scores, axis=1)
-    best, second = in_order[:, -1:], in_order[:, -2:-1]
-    # the best of the others is the best of all, but for whoever alone is that
-    others = np.where(scores == best, second, best)
-    return ((scores - others) / game.description.margin_scale).astype(np.float32)

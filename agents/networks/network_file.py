@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     import torch
     from torch import nn
 
-VALUES = ("return", "reward")
+VALUES = ("return", "reward", "change")
 _KEY = "meeplezoo_network"
 _FORMAT = 1
 
@@ -36,11 +36,12 @@ class NetworkHead:
     | `observation` | the form of observations that the network sees |
     | `observation_size`, `num_actions` | sizes of what goes in and comes out |
     | `architecture` | what `build` makes it of |
-    | `value` | what the values mean, "return" or "reward" |
+    | `value` | what the values mean, "return", "reward" or "change" |
     | `training` | where it comes from, JSON data; in it `win_weight`, of winning in its returns, and `leaf_plies` |
 
     With "return" sigmoid(values) are the returns, 0 to 1, that a tree search counts; with "reward" values are rewards
-    of the kind "margin", so that 0.5 + 0.5 * tanh(values) are returns in which winning has no weight of its own.
+    of the kind "margin", so that 0.5 + 0.5 * tanh(values) are returns in which winning has no weight of its own; with
+    "change" they are what such a reward will be beyond the margin as it stands, which is to be added first.
 
     Raises ValueError that names the field if a value is none of these.
     """
