@@ -90,6 +90,7 @@ def test_targets_mix_the_outcome_with_what_was_expected_own_seat_first():
             np.eye(1, actions),
             np.ones((1, actions), np.int8),
             np.ones((1, actions)),
+            np.array([[0.1, 0.2, 0.3]], np.float32),
             expected,
         )
         histories.add(np.array([1]), np.array([seat]), *known)
@@ -98,6 +99,7 @@ def test_targets_mix_the_outcome_with_what_was_expected_own_seat_first():
     lessons = histories.take()
     assert (len(lessons), lessons.games) == (2, 1)
     assert lessons.observation[:, 0].tolist() == [0, 2]
+    np.testing.assert_allclose(lessons.margins, [[0.1, 0.2, 0.3], [0.3, 0.1, 0.2]])
     # player 1 won: seen from seat 0, and mixed with what seat 2 expected of all, from seat 2
     np.testing.assert_allclose(lessons.returns[0], [0, 1, 0])
     np.testing.assert_allclose(lessons.returns[1], [0.2, 0.1, 0.75], atol=1e-6)
@@ -113,7 +115,7 @@ def test_the_window_keeps_the_last_decisions():
         mask = (np.arange(10) % 3 == numbers[:, None] % 3).astype(np.int8)
         rows = (np.repeat(numbers[:, None], size, axis=1) for size in (3, 10, 2))
         observation, policy, returns = rows
-        window.add(Lessons(observation, policy, mask, returns, 2 * policy))
+        window.add(Lessons(observation, policy, mask, returns, 2 * policy, 3 * returns))
 
     add(0, 3)
     assert len(window) == 3
@@ -123,6 +125,7 @@ def test_the_window_keeps_the_last_decisions():
     assert kept.observation[:, 0].tolist() == [5, 6, 2, 3, 4]
     assert kept.policy[:, 9].tolist() == kept.returns[:, 1].tolist() == [5, 6, 2, 3, 4]
     assert kept.action_values[:, 9].tolist() == [10, 12, 4, 6, 8]
+    assert kept.margins[:, 1].tolist() == [15, 18, 6, 9, 12]
     assert [np.flatnonzero(row)[0] for row in kept.mask] == [2, 0, 2, 0, 1]
     assert kept.mask.shape == (5, 10)
     add(7, 12)
@@ -163,10 +166,12 @@ def test_searches_teach_improved_policies_of_decisions_that_are_open():
     assert ((lessons.returns > 0) & (lessons.returns < 1)).all()
 
 
-@pytest.mark.parametrize("heuristic", [True, False])
+@pytest.mark.parametrize(
+    "form", [{}, {"heuristic": True}, {"heuristic": True, "heuristic_input": True, "value": "change"}]
+)
 @pytest.mark.parametrize("symmetries", [True, False])
-def test_learning_lowers_the_loss(symmetries, heuristic):
-    config = zero(symmetries=symmetries, heuristic=heuristic, learning_rate=1e-2, warm_agent="minimax:depth=1")
+def test_learning_lowers_the_loss(symmetries, form):
+    config = zero(symmetries=symmetries, **form, learning_rate=1e-2, warm_agent="minimax:depth=1")
     learner = AlphaZeroLearner(config, make_game("azul"))
     learner.iterate(0)
     first = learner._learn(5)
@@ -241,6 +246,33 @@ def test_players_in_threads_give_the_same_games_as_one_after_the_other():
         assert_same(vars(one), vars(two))
     with pytest.raises(ValueError, match="players must divide games = 8, 3 does not"):
         zero(players=3)
+
+
+def test_values_of_change_are_learned_beside_the_margin():
+    game = make_game("azul")
+    learner = AlphaZeroLearner(zero(value="change", win_weight=0.0, symmetries=False), game)
+    rows = 64
+    random = np.random.default_rng(1)
+    margins = random.choice([-0.7, 0.7], size=(rows, 2)).astype(np.float32)
+    lessons = Lessons(
+        random.random((rows, game.observation_size), np.float32),
+        np.eye(rows, game.num_actions, dtype=np.float32),
+        np.ones((rows, game.num_actions), np.int8),
+        # all games end as they stand
+        (0.5 + 0.5 * np.tanh(margins)).astype(np.float32),
+        np.zeros((rows, 0), np.float32),
+        margins,
+    )
+    learner.window.add(lessons)
+    with torch.no_grad():
+        learner.network.values.weight.zero_()
+    _, value_loss, _, _ = learner._step().tolist()
+    # nothing to learn: the loss is the entropy of the targets
+    entropy = -(lessons.returns * np.log(lessons.returns) + (1 - lessons.returns) * np.log(1 - lessons.returns))
+    assert value_loss == pytest.approx(entropy.mean(), abs=1e-3)
+    assert learner._head(0.0).value == "change"
+    with pytest.raises(ValueError, match="setting value must be one of return, change, not 'margin'"):
+        zero(value="margin")
 
 
 def make_evaluate(learner):

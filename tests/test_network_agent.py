@@ -45,12 +45,13 @@ def lively(game, architecture, seed=1):
     """Return a new network whose logits and values differ a lot from position to position."""
     torch.manual_seed(seed)
     network = build(game, architecture)
-    heads = getattr(network, "heads", network)
+    layers = network.network if architecture.heuristic else network
+    heads = getattr(layers, "heads", layers)
     with torch.no_grad():
         heads.policy.weight.mul_(200)
         heads.values.weight.mul_(2)
         if architecture.kind == "cells":
-            network.features.cell_logit.weight.mul_(100)
+            layers.features.cell_logit.weight.mul_(100)
     return network.eval()
 
 
@@ -134,6 +135,22 @@ def test_the_forward_of_a_small_network_is_what_it_should_be():
     np.testing.assert_allclose(found[1], latent @ values[0].T + values[1], atol=1e-5)
 
 
+@EVERY_GAME
+def test_a_network_that_sees_the_heuristic_adds_to_it(name, options, form, kind):
+    game = make_game(name, observation=form, **options)
+    network = build(game, Architecture(kind, (8,), 4, True, True, True))
+    decisions = Decisions(game, positions(game, 20, 10))
+    observation, action_values = torch.as_tensor(decisions.observation), torch.as_tensor(decisions.action_values)
+    logits, values = network(observation, action_values)
+    assert (logits - 0.5 * action_values).abs().max() < 0.1
+    # other values are seen: all that hangs on the layers changes, beside what is added
+    others = network(observation, torch.flip(action_values, (1,)))
+    assert not torch.allclose(others[1], values)
+    assert not torch.allclose(others[0] - 0.5 * torch.flip(action_values, (1,)), logits - 0.5 * action_values)
+    (logits.pow(2).sum() + values.pow(2).sum()).backward()
+    assert all(weight.grad is not None and weight.grad.abs().sum() > 0 for weight in network.parameters())
+
+
 def test_only_planes_whose_cells_are_actions_are_seen_by_cells():
     assert sees_cells(make_game("qwirkle"))
     flat = make_game("qwirkle", observation="flat")
@@ -145,9 +162,10 @@ def test_only_planes_whose_cells_are_actions_are_seen_by_cells():
 
 @pytest.mark.parametrize("side", [26, 48])
 @pytest.mark.parametrize("plies", [0, 9, 60])
-def test_cells_say_the_same_of_a_game_alone_and_in_a_batch(side, plies):
+@pytest.mark.parametrize("seen", [True, False])
+def test_cells_say_the_same_of_a_game_alone_and_in_a_batch(side, plies, seen):
     game = make_game("qwirkle", board_size=side)
-    agent = agent_of(game, Architecture("cells", (16,), channels=4))
+    agent = agent_of(game, Architecture("cells", (16,), 4, True, seen, seen))
     states = positions(game, 12, plies)
     # one more game that is much further has a larger part of the window looked at
     states = np.concatenate([states, positions(game, 1, 120)])
@@ -170,6 +188,7 @@ def test_cells_say_the_same_of_a_game_alone_and_in_a_batch(side, plies):
         ({"hidden": (10**9,)}, "hidden must be integers"),
         ({"channels": 0}, "channels must be an integer from 1 to 65536, not 0"),
         ({"shared": 1}, "shared must be true or false, not 1"),
+        ({"heuristic_input": True}, "heuristic_input needs heuristic"),
     ],
 )
 def test_wrong_architectures_are_named(given, message):

@@ -57,7 +57,12 @@ class AlphaZeroLearner:
         self.game = game
         self.device = torch.device(config.device)
         self.architecture = Architecture(
-            config.network, config.hidden, config.channels, config.shared, config.heuristic
+            config.network,
+            config.hidden,
+            config.channels,
+            config.shared,
+            config.heuristic,
+            config.heuristic_input,
         )
         self.network: nn.Module = build(game, self.architecture).to(self.device)
         self.playing: nn.Module = copy.deepcopy(self.network) if config.averaging else self.network
@@ -176,11 +181,17 @@ class AlphaZeroLearner:
             observation, of_actions = self._symmetry.transform(
                 self.game.options, self.game.observation, observation, of_actions, self.random
             )
-        tensors = (torch.from_numpy(np.ascontiguousarray(one)) for one in (lessons.returns, observation, *of_actions))
-        worth, see, target, legal, *heuristic = (tensor.to(self.device) for tensor in tensors)
+        tensors = (
+            torch.from_numpy(np.ascontiguousarray(one))
+            for one in (lessons.returns, lessons.margins, observation, *of_actions)
+        )
+        worth, margins, see, target, legal, *heuristic = (tensor.to(self.device) for tensor in tensors)
         logits, values = self.network(see, *heuristic)
         log_policy = logits.masked_fill(legal == 0, _NO_LOGIT).log_softmax(dim=1)
         policy_loss = -(target * log_policy).sum(dim=1).mean()
+        if self.config.value == "change":
+            # 0.5 + 0.5 * tanh(x), as returns are made of margins, is the sigmoid of 2 * x
+            values = 2 * (values + margins)
         # returns lie between 0 and 1: cross-entropy pulls a sigmoid harder than the square does where it is far off
         value_loss = nn.functional.binary_cross_entropy_with_logits(values, worth)
         loss = policy_loss + self.config.value_weight * value_loss
@@ -206,7 +217,7 @@ class AlphaZeroLearner:
             "config": self.config.to_mapping(),
             "versions": versions(),
         }
-        return make_head(self.game, self.architecture, "return", training)
+        return make_head(self.game, self.architecture, self.config.value, training)
 
 
 def make_learner(config: TrainingConfig, game: Game) -> AlphaZeroLearner:

@@ -72,6 +72,9 @@ class TrainingConfig:
     heuristic: bool = _setting(
         "whether the policy begins as the game's heuristic and learns what to add to its values", False, of=_ZERO
     )
+    heuristic_input: bool = _setting(
+        "whether the network sees the heuristic's values, too; needs heuristic", False, of=_ZERO
+    )
     activation: str = _setting("activation of the hidden layers", "relu", choices=ACTIVATIONS, of=_SB3)
     minibatch: int = _setting("decisions per gradient step", 1024, low=2)
     epochs: int = _setting("passes over each rollout", 4, low=1, of=_BOTH_PPO)
@@ -119,6 +122,18 @@ class TrainingConfig:
     considered: int = _setting("actions that a search considers at its root", 8, low=2, of=_ZERO)
     leaf_plies: int = _setting(
         "greedy plies from the leaf of a search to the position that is valued; 0 values the leaf", 0, low=0, of=_ZERO
+    )
+    returns_scale: float = _setting(
+        "what a return of 1 counts beside a logit in a search: (50 + visits) times this; smaller for noisy returns",
+        1.0,
+        low=0.0,
+        of=_ZERO,
+    )
+    value: str = _setting(
+        "what values are: the return, or what it will be beyond the margin as it stands",
+        "return",
+        choices=("return", "change"),
+        of=_ZERO,
     )
     win_weight: float = _setting(
         "weight of winning in what is learned to be expected; the rest is the squashed margin",
@@ -181,6 +196,8 @@ class TrainingConfig:
         if self.network == "cells" and not sees_cells(self.make_game()):
             game = f"{self.game} with the observation {self.make_game().observation}"
             raise ValueError(f"network cells needs an observation with a plane of cells, which {game} has not")
+        if self.heuristic_input and not self.heuristic:
+            raise ValueError("heuristic_input needs heuristic")
         if self.algorithm == "alphazero" and self.games % self.players:
             raise ValueError(f"players must divide games = {self.games}, {self.players} does not")
         if self.algorithm == "maskable_ppo":

@@ -16,7 +16,8 @@ class Lessons:
 
     observation: float32 [k, observation_size]; policy: float32 [k, num_actions], the target; mask: int8
     [k, num_actions]; returns: float32 [k, num_players], the target, own seat first; action_values: float32
-    [k, num_actions], or [k, 0] if nobody asks, what the game's heuristic thinks; games: how many were finished.
+    [k, num_actions], or [k, 0] if nobody asks, what the game's heuristic thinks; margins: float32 [k, num_players], as
+    the game stood, in margin scales, own seat first; games: how many were finished.
     """
 
     observation: np.ndarray
@@ -24,6 +25,7 @@ class Lessons:
     mask: np.ndarray
     returns: np.ndarray
     action_values: np.ndarray
+    margins: np.ndarray
     games: int = 0
 
     def __len__(self) -> int:
@@ -53,9 +55,10 @@ class GameHistories:
         policy: np.ndarray,
         mask: np.ndarray,
         action_values: np.ndarray,
+        margins: np.ndarray,
         expected: np.ndarray | None,
     ) -> None:
-        """Note one decision in each of k games; arrays as in `Lessons`, which are copied.
+        """Note one decision in each of k games; arrays as in `Lessons`, which are copied, but margins by seat.
 
         games, seats: int64 [k], who decided; expected: float32 [k, num_players], the returns expected, by seat; None if
         nothing was, then the outcome alone will count.
@@ -64,7 +67,7 @@ class GameHistories:
         known = list(zip(observation.astype(np.float16), policy, mask.copy(), action_values, strict=True))
         for index, (game, seat) in enumerate(zip(games.tolist(), seats.tolist(), strict=True)):
             own = None if expected is None else expected[index].copy()
-            self._open[game].append((*known[index], own, seat))
+            self._open[game].append((*known[index], np.roll(margins[index], -seat), own, seat))
 
     def end(self, batch: GameBatch) -> None:
         """Value the decisions of the games that ended in the batch's last step."""
@@ -90,11 +93,12 @@ class GameHistories:
             actions = np.zeros((0, self._game.num_actions), np.float32)
             returns = np.zeros((0, self._game.num_players), np.float32)
             observation = np.zeros((0, self._game.observation_size), np.float32)
-            return Lessons(observation, actions, actions.astype(np.int8), returns, actions, games)
-        observation, policy, mask, values, returns = (np.stack(column) for column in zip(*ended, strict=True))
-        exact = (part.astype(np.float32) for part in (observation, policy, returns, values))
-        observation, policy, returns, values = exact
-        return Lessons(observation, policy, mask, returns, values, games)
+            return Lessons(observation, actions, actions.astype(np.int8), returns, actions, returns, games)
+        columns = (np.stack(column) for column in zip(*ended, strict=True))
+        observation, policy, mask, values, margins, returns = (
+            column if column.dtype == np.int8 else column.astype(np.float32) for column in columns
+        )
+        return Lessons(observation, policy, mask, returns, values, margins, games)
 
     def get_state(self) -> dict[str, Any]:
         """Return the decisions of the games under way; `take` has to be called before."""

@@ -17,11 +17,12 @@ class ReplayWindow:
     | `mask` | uint8 [size, num_actions / 8] | the legal actions, one bit each |
     | `returns` | float32 [size, num_players] | the targets of the values, own seat first |
     | `action_values` | float16 [size, num_actions] | the heuristic's values; no columns if nobody asks |
+    | `margins` | float32 [size, num_players] | as the game stood, in margin scales, own seat first |
 
     Observations are small multiples of simple fractions: 11 bits tell them apart.
     """
 
-    NAMES = ("observation", "policy", "mask", "returns", "action_values")
+    NAMES = ("observation", "policy", "mask", "returns", "action_values", "margins")
 
     def __init__(self, size: int, observation_size: int, num_actions: int, num_players: int, heuristic: bool) -> None:
         self._num_actions = num_actions
@@ -30,6 +31,7 @@ class ReplayWindow:
         self.mask = np.zeros((size, -(-num_actions // 8)), np.uint8)
         self.returns = np.zeros((size, num_players), np.float32)
         self.action_values = np.zeros((size, num_actions if heuristic else 0), np.float16)
+        self.margins = np.zeros((size, num_players), np.float32)
         self.count = 0
         """Decisions that have ever been added."""
 
@@ -42,7 +44,7 @@ class ReplayWindow:
         rows = np.arange(self.count, self.count + new)[-size:]
         places, last = rows % size, rows - self.count
         self.mask[places] = np.packbits(lessons.mask[last] != 0, axis=1)
-        for name in ("observation", "policy", "returns", "action_values"):
+        for name in ("observation", "policy", "returns", "action_values", "margins"):
             own = getattr(self, name)
             own[places] = getattr(lessons, name)[last, : own.shape[1]]
         self.count += new
@@ -57,7 +59,7 @@ class ReplayWindow:
         observation, policy, values = (
             getattr(self, name)[rows].astype(np.float32) for name in ("observation", "policy", "action_values")
         )
-        return Lessons(observation, policy, mask, self.returns[rows], values)
+        return Lessons(observation, policy, mask, self.returns[rows], values, self.margins[rows])
 
     def get_state(self) -> dict[str, Any]:
         """Return what is in the window, to be written at once: the arrays are not copied."""

@@ -70,6 +70,7 @@ class SearchPlayer:
             int(self._random.integers(MAX_SEED + 1)),
             considered=config.considered,
             noise=self._random.gumbel(size=(len(games), self._game.num_actions)),
+            returns_scale=config.returns_scale,
             win_weight=config.win_weight,
             plies=config.leaf_plies,
             nodes=1 + self._game.num_actions + _NODES_PER_SIMULATION * config.simulations,
@@ -79,7 +80,7 @@ class SearchPlayer:
 
     def _note(self, decisions: Decisions, games: np.ndarray, policy: np.ndarray, expected: np.ndarray | None) -> None:
         values = decisions.action_values[games] if self._config.heuristic else np.zeros((len(games), 0), np.float32)
-        seen = (decisions.observation[games], policy, decisions.mask[games], values)
+        seen = (decisions.observation[games], policy, decisions.mask[games], values, decisions.margins[games])
         self._histories.add(games, decisions.seats[games], *seen, expected)
 
     def _step(self, actions: np.ndarray) -> None:

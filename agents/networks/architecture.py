@@ -24,6 +24,7 @@ class Architecture:
     | `channels` | channels of the convolutions of "cells" |
     | `shared` | whether policy and values share the hidden layers, or each has its own |
     | `heuristic` | whether the logits are added to the game's heuristic, which is then a second input |
+    | `heuristic_input` | whether the layers see that second input, too; needs `heuristic` |
 
     Raises ValueError that names the field if a value is none of these.
     """
@@ -33,6 +34,7 @@ class Architecture:
     channels: int = 16
     shared: bool = True
     heuristic: bool = False
+    heuristic_input: bool = False
 
     def __post_init__(self) -> None:
         if self.kind not in KINDS:
@@ -41,9 +43,11 @@ class Architecture:
             raise ValueError(f"hidden must be integers from 1 to {_WIDEST}, not {self.hidden!r}")
         if not _is_width(self.channels):
             raise ValueError(f"channels must be an integer from 1 to {_WIDEST}, not {self.channels!r}")
-        for name in ("shared", "heuristic"):
+        for name in ("shared", "heuristic", "heuristic_input"):
             if not isinstance(getattr(self, name), bool):
                 raise ValueError(f"{name} must be true or false, not {getattr(self, name)!r}")
+        if self.heuristic_input and not self.heuristic:
+            raise ValueError("heuristic_input needs heuristic")
 
 
 def _is_width(value: object) -> bool:
@@ -71,7 +75,7 @@ def build(game: Game, architecture: Architecture) -> "nn.Module":
         return network
     from .heuristic import HeuristicNetwork
 
-    return HeuristicNetwork(network)
+    return HeuristicNetwork(network, architecture.heuristic_input)
 
 
 def _without_heuristic(game: Game, architecture: Architecture) -> "nn.Module":
@@ -84,5 +88,6 @@ def _without_heuristic(game: Game, architecture: Architecture) -> "nn.Module":
         return CellNetwork(game, architecture)
     from .mlp import MLP
 
-    sizes = (game.observation_size, game.num_actions, game.num_players)
+    inputs = game.observation_size + game.num_actions * architecture.heuristic_input
+    sizes = (inputs, game.num_actions, game.num_players)
     return MLP(*sizes, architecture.hidden, architecture.shared)

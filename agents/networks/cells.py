@@ -29,20 +29,26 @@ class CellFeatures(nn.Module):
 
     Its arguments and `features_dim`, the size of the core, are those of an extractor of features of Stable-Baselines3.
 
-    Arguments: space of the observations; side of the window; codes, how many there are; channels of the convolutions.
+    Arguments: space of the observations; side of the window; codes, how many there are; channels of the convolutions;
+    valued, whether each cell comes with a value as a second input, float32 [n, side * side].
     """
 
-    def __init__(self, observation_space: spaces.Box, side: int, codes: int, channels: int) -> None:
+    def __init__(
+        self, observation_space: spaces.Box, side: int, codes: int, channels: int, valued: bool = False
+    ) -> None:
         super().__init__()
         numbers = observation_space.shape[0] - side * side
         self.features_dim = 2 * channels + numbers
         self.side = side
         self.embedding = nn.Embedding(codes, channels)
         self.numbers = nn.Linear(numbers, channels)
+        self.value = nn.Linear(1, channels, bias=False) if valued else None
         self.convolutions = nn.ModuleList(nn.Conv2d(channels, channels, 3) for _ in range(_CONVOLUTIONS))
         self.cell_logit = nn.Conv2d(channels, 1, 1)
 
-    def forward(self, observation: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    def forward(
+        self, observation: torch.Tensor, cell_values: torch.Tensor | None = None
+    ) -> tuple[torch.Tensor, torch.Tensor]:
         """Return the core and the logits of all cells; those outside the part that is looked at are 0."""
         side = self.side
         codes = observation[:, : side * side].view(-1, side, side)
@@ -51,7 +57,13 @@ class CellFeatures(nn.Module):
         part = codes[:, None, first:stop, first:stop]
         # codes are padded, not what becomes of them: one number a cell instead of all channels
         padded = nn.functional.pad(part, (_CONVOLUTIONS,) * 4, mode="circular")[:, 0].long()
-        cells = (self.embedding(padded) + self.numbers(numbers)[:, None, None, :]).permute(0, 3, 1, 2)
+        cells = self.embedding(padded) + self.numbers(numbers)[:, None, None, :]
+        if self.value is not None:
+            assert cell_values is not None
+            values = cell_values.view(-1, 1, side, side)[:, :, first:stop, first:stop]
+            values = nn.functional.pad(values, (_CONVOLUTIONS,) * 4, mode="circular")[:, 0]
+            cells = cells + self.value(values[..., None])
+        cells = cells.permute(0, 3, 1, 2)
         for convolution in self.convolutions:
             cells = cells[:, :, 1:-1, 1:-1] + torch.relu(convolution(cells))
         logits = self.cell_logit(cells)[:, 0]
@@ -78,7 +90,8 @@ def _central_part(codes: torch.Tensor) -> tuple[int, int]:
 class CellNetwork(nn.Module):
     """`CellFeatures`, and an `MLP` on its core for the values and for the actions before the first cell's.
 
-    Policy and values share the convolutions in any case.
+    Policy and values share the convolutions in any case. If the architecture's layers see the game's heuristic, its
+    values stand behind the observation: the cells' are seen by the convolutions, the others by the `MLP`.
     """
 
     def __init__(self, game: Game, architecture: Architecture) -> None:
@@ -86,13 +99,23 @@ class CellNetwork(nn.Module):
         first_cell = game.description.first_cell_action
         assert first_cell is not None
         plane = game.observation_fields[0]
-        self.features = CellFeatures(observation_box(game), plane.shape[1], int(plane.high) + 1, architecture.channels)
+        self.observation_size = game.observation_size
+        self.first_cell = first_cell
+        self.valued = architecture.heuristic_input
+        sizes = (plane.shape[1], int(plane.high) + 1, architecture.channels)
+        self.features = CellFeatures(observation_box(game), *sizes, self.valued)
         orthogonal(self.features.cell_logit, FIRST_LOGITS)
-        sizes = (self.features.features_dim, first_cell, game.num_players)
-        self.heads = MLP(*sizes, architecture.hidden, architecture.shared)
+        inputs = self.features.features_dim + first_cell * self.valued
+        self.heads = MLP(inputs, first_cell, game.num_players, architecture.hidden, architecture.shared)
 
     def forward(self, observation: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
         """Return logits float32 [n, num_actions] and values float32 [n, num_players]; see `build`."""
-        core, cells = self.features(observation)
+        if self.valued:
+            action_values = observation[:, self.observation_size :]
+            observation = observation[:, : self.observation_size]
+            core, cells = self.features(observation, action_values[:, self.first_cell :])
+            core = torch.cat([core, action_values[:, : self.first_cell]], dim=1)
+        else:
+            core, cells = self.features(observation)
         others, values = self.heads(core)
         return torch.cat([others, cells], dim=1), values
