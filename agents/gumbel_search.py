@@ -14,8 +14,8 @@ import numpy as np
 from ..envs.game import Game
 from .network_search import Evaluate, NetworkTrees
 
-VISITS_SCALE = 50.0
-"""A return counts (VISITS_SCALE + the root's largest number of visits) * returns_scale as much as a logit."""
+VISITS_SCALE, RETURNS_SCALE = 50.0, 1.0
+"""A return counts (VISITS_SCALE + the root's largest number of visits) * RETURNS_SCALE as much as a logit."""
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ def gumbel_search(
     *,
     considered: int = 16,
     noise: np.ndarray | None = None,
-    returns_scale: float = 1.0,
+    policy_scale: float = 1.0,
     exploration: float = 1.25,
     closed: bool = False,
     win_weight: float = 0.5,
@@ -58,7 +58,8 @@ def gumbel_search(
         considered: actions at the root that get any.
         noise: float [n, num_actions], a sample of the Gumbel distribution, which makes the action one drawn from the
             policy before anything is searched; None for none, to play as well as possible.
-        returns_scale: weight of returns beside logits; the noisier they are, the smaller it should be.
+        policy_scale: share of a return's weight in the improved policy. In games of chance a mean of few simulations is
+            noise in the main, which averages out over many searches only if the single policy does not follow it.
 
     The other arguments are those of `NetworkTrees`.
     """
@@ -80,12 +81,12 @@ def gumbel_search(
     own = trees.values[np.arange(len(states)), states["to_move"]]
     plans = np.array([visit_plan(min(considered, count), simulations) for count in legal.sum(axis=1).tolist()])
     for step in range(simulations):
-        trees.simulate(trees.planned(own, scores, plans[:, step], VISITS_SCALE, returns_scale))
+        trees.simulate(trees.planned(own, scores, plans[:, step], VISITS_SCALE, RETURNS_SCALE))
     visits, returns = trees.statistics()
-    scaled = scaled_returns(trees.priors, own, visits, returns, returns_scale)
+    scaled = scaled_returns(trees.priors, own, visits, returns)
     most = legal & (visits == visits.max(axis=1, keepdims=True))
     actions = np.where(most, scores + scaled, -np.inf).argmax(axis=1)
-    return GumbelSearch(actions, softmax(logits + scaled), trees.root_returns(), visits)
+    return GumbelSearch(actions, softmax(logits + policy_scale * scaled), trees.root_returns(), visits)
 
 
 @cache
@@ -106,9 +107,7 @@ def visit_plan(considered: int, simulations: int) -> tuple[int, ...]:
     return tuple(plan[:simulations])
 
 
-def scaled_returns(
-    priors: np.ndarray, own: np.ndarray, visits: np.ndarray, returns: np.ndarray, returns_scale: float
-) -> np.ndarray:
+def scaled_returns(priors: np.ndarray, own: np.ndarray, visits: np.ndarray, returns: np.ndarray) -> np.ndarray:
     """Return what the actions' returns count beside logits, float64 [n, num_actions].
 
     An action without visits has the mean of what the network says of the root (`own`, float32 [n]) and of the returns
@@ -119,7 +118,7 @@ def scaled_returns(
     weight = np.where(visited, priors, 0.0).sum(axis=1)
     mean = np.where(visited, priors * returns, 0.0).sum(axis=1) / np.maximum(weight, 1e-30)
     mixed = np.where(total > 0, (own + total * mean) / (1 + total), own)
-    scale = (VISITS_SCALE + visits.max(axis=1, keepdims=True)) * returns_scale
+    scale = (VISITS_SCALE + visits.max(axis=1, keepdims=True)) * RETURNS_SCALE
     scaled: np.ndarray = scale * np.where(visited, returns, mixed[:, None])
     return scaled
 

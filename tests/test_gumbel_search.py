@@ -6,6 +6,7 @@ import pytest
 pytest.importorskip("torch")
 
 from meeplezoo.agents.gumbel_search import (
+    RETURNS_SCALE,
     VISITS_SCALE,
     gumbel_search,
     scaled_returns,
@@ -56,9 +57,8 @@ def test_returns_of_actions_that_were_not_visited_are_completed():
     mixed = (0.4 + 4 * 0.6) / 5
     scale = 50 + 3
     expected = scale * np.array([[0.8, 0.2, mixed, mixed]])
-    np.testing.assert_allclose(scaled_returns(priors, own, visits, returns, 1.0), expected, rtol=1e-6)
-    np.testing.assert_allclose(scaled_returns(priors, own, visits, returns, 0.25), expected / 4, rtol=1e-6)
-    nothing = scaled_returns(priors, own, np.zeros((1, 4), int), np.zeros((1, 4)), 1.0)
+    np.testing.assert_allclose(scaled_returns(priors, own, visits, returns), expected, rtol=1e-6)
+    nothing = scaled_returns(priors, own, np.zeros((1, 4), int), np.zeros((1, 4)))
     np.testing.assert_allclose(nothing, np.full((1, 4), 50 * 0.4), rtol=1e-6)
 
 
@@ -71,11 +71,11 @@ def test_the_compiled_choice_is_the_plain_one():
     visits, returns = trees.statistics()
     seats = np.arange(6), states["to_move"]
     scores = np.random.default_rng(2).gumbel(size=mask.shape)
-    for turns, scale in ((0, 1.0), (1, 1.0), (1, 0.1), (2, 0.3)):
-        worth = scores + scaled_returns(trees.priors, trees.values[seats], visits, returns, scale)
+    for turns in (0, 1, 2):
+        worth = scores + scaled_returns(trees.priors, trees.values[seats], visits, returns)
         worth[(mask == 0) | (visits != turns)] = -np.inf
         expected = np.where(np.isinf(worth).all(axis=1), -1, worth.argmax(axis=1))
-        found = trees.planned(trees.values[seats], scores, np.full(6, turns), VISITS_SCALE, scale)
+        found = trees.planned(trees.values[seats], scores, np.full(6, turns), VISITS_SCALE, RETURNS_SCALE)
         assert found.tolist() == expected.tolist()
 
 

@@ -163,14 +163,16 @@ def test_only_planes_whose_cells_are_actions_are_seen_by_cells():
 @pytest.mark.parametrize("side", [26, 48])
 @pytest.mark.parametrize("plies", [0, 9, 60])
 @pytest.mark.parametrize("seen", [True, False])
-def test_cells_say_the_same_of_a_game_alone_and_in_a_batch(side, plies, seen):
+@pytest.mark.parametrize("others", [[120], [5, 20, 40, 80, 120]])
+def test_cells_say_the_same_of_a_game_alone_and_in_a_batch(side, plies, seen, others):
     game = make_game("qwirkle", board_size=side)
     agent = agent_of(game, Architecture("cells", (16,), 4, True, seen, seen))
     states = positions(game, 12, plies)
-    # one more game that is much further has a larger part of the window looked at
-    states = np.concatenate([states, positions(game, 1, 120)])
+    # more games that are further have a larger part of the window looked at; many are looked at in groups
+    number = 1 if len(others) == 1 else 12
+    states = np.concatenate([states, *(positions(game, number, further) for further in others)])
     priors, values = agent.evaluate(Decisions(game, states))
-    for index in range(len(states) - 1):
+    for index in range(0, len(states), 1 if number == 1 else 5):
         alone = agent.evaluate(Decisions(game, states[index : index + 1]))
         np.testing.assert_allclose(alone[0][0], priors[index], atol=1e-5)
         np.testing.assert_allclose(alone[1][0], values[index], atol=1e-5)

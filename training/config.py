@@ -123,10 +123,17 @@ class TrainingConfig:
     leaf_plies: int = _setting(
         "greedy plies from the leaf of a search to the position that is valued; 0 values the leaf", 0, low=0, of=_ZERO
     )
-    returns_scale: float = _setting(
-        "what a return of 1 counts beside a logit in a search: (50 + visits) times this; smaller for noisy returns",
+    policy_scale: float = _setting(
+        "how far what a search found moves the policy that is learned; less than 1 where few simulations say little",
         1.0,
         low=0.0,
+        of=_ZERO,
+    )
+    search_share: float = _setting(
+        "share of decisions that are searched; the others follow the policy and teach the values alone",
+        1.0,
+        low=0.0,
+        high=1.0,
         of=_ZERO,
     )
     value: str = _setting(

@@ -39,8 +39,11 @@ class SearchPlayer:
             decisions = Decisions(self._game, self._batch.states)
             actions = decisions.mask.argmax(axis=1).astype(np.int64)
             games = np.flatnonzero(decisions.mask.sum(axis=1) > 1)
-            if len(games):
-                actions[games] = self._search(decisions, games, evaluate)
+            searched = self._random.random(len(games)) < self._config.search_share
+            if searched.any():
+                actions[games[searched]] = self._search(decisions, games[searched], evaluate)
+            if not searched.all():
+                actions[games[~searched]] = self._follow(decisions, games[~searched], evaluate)
             self._step(actions)
         return self._histories.take()
 
@@ -70,13 +73,23 @@ class SearchPlayer:
             int(self._random.integers(MAX_SEED + 1)),
             considered=config.considered,
             noise=self._random.gumbel(size=(len(games), self._game.num_actions)),
-            returns_scale=config.returns_scale,
+            policy_scale=config.policy_scale,
             win_weight=config.win_weight,
             plies=config.leaf_plies,
             nodes=1 + self._game.num_actions + _NODES_PER_SIMULATION * config.simulations,
         )
         self._note(decisions, games, found.policy, found.returns)
         return found.actions
+
+    def _follow(self, decisions: Decisions, games: np.ndarray, evaluate: Evaluate) -> np.ndarray:
+        """Return actions drawn from the policy in some games, int64 [k]; note the positions, for the values alone."""
+        priors, _ = evaluate(Decisions(self._game, self._batch.states.take(games)))
+        noise = self._random.gumbel(size=priors.shape)
+        # a policy that is learned from noise is softer than it should be: draw by the squares of its probabilities
+        with np.errstate(divide="ignore"):
+            actions: np.ndarray = (2 * np.log(priors) + noise).argmax(axis=1)
+        self._note(decisions, games, np.zeros_like(priors), None)
+        return actions
 
     def _note(self, decisions: Decisions, games: np.ndarray, policy: np.ndarray, expected: np.ndarray | None) -> None:
         values = decisions.action_values[games] if self._config.heuristic else np.zeros((len(games), 0), np.float32)

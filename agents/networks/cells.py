@@ -5,9 +5,10 @@ numbers. Codes are embedded, the numbers are added to every cell, and convolutio
 logits from the cells themselves; all other actions, and the values, from the mean and maximum over the cells and the
 numbers. The weights do not depend on the size of the window.
 
-Most of a window is empty: all work is done on its central part that holds everything of the batch, and a margin. The
-part is padded in a circle, once for both convolutions, and the margin is wider than they reach: the cells left out are
-all like the part's corner, and count as such in the mean. So a game's logits do not depend on the size of the part.
+Most of a window is empty: all work is done on its central part that holds everything of a group of games, and a
+margin. The part is padded in a circle, once for both convolutions, and the margin is wider than they reach: the cells
+left out are all like the part's corner, and count as such in the mean. So a game's logits do not depend on the size of
+the part.
 """
 
 import torch
@@ -22,6 +23,8 @@ from .mlp import FIRST_LOGITS, MLP, orthogonal
 _CONVOLUTIONS = 2
 _MARGIN = 1 + _CONVOLUTIONS
 """Empty cells on each side of the part that is looked at; more than the convolutions reach."""
+_GROUP = 32
+"""Games that are looked at together, being about equally large."""
 
 
 class CellFeatures(nn.Module):
@@ -52,39 +55,56 @@ class CellFeatures(nn.Module):
         """Return the core and the logits of all cells; those outside the part that is looked at are 0."""
         side = self.side
         codes = observation[:, : side * side].view(-1, side, side)
+        # without values anything will do, nobody looks
+        values = codes if cell_values is None else cell_values.view(-1, side, side)
         numbers = observation[:, side * side :]
-        first, stop = _central_part(codes)
-        part = codes[:, None, first:stop, first:stop]
+        first = _first_lines(codes)
+        # small games beside small ones, so that not all cost what the largest does
+        order = first.argsort()
+        groups = order.split(_GROUP)
+        found = [self._look(codes[one], values[one], numbers[one], int(first[one[0]])) for one in groups]
+        back = order.argsort()
+        return torch.cat([core for core, _ in found])[back], torch.cat([logits for _, logits in found])[back]
+
+    def _look(
+        self, codes: torch.Tensor, values: torch.Tensor, numbers: torch.Tensor, first: int
+    ) -> tuple[torch.Tensor, torch.Tensor]:
+        """Return core and logits, looking at the part of the window that begins with a line, on both sides."""
+        side, stop = self.side, self.side - first
         # codes are padded, not what becomes of them: one number a cell instead of all channels
-        padded = nn.functional.pad(part, (_CONVOLUTIONS,) * 4, mode="circular")[:, 0].long()
-        cells = self.embedding(padded) + self.numbers(numbers)[:, None, None, :]
+        cells = self.embedding(_padded(codes, first).long()) + self.numbers(numbers)[:, None, None, :]
         if self.value is not None:
-            assert cell_values is not None
-            values = cell_values.view(-1, 1, side, side)[:, :, first:stop, first:stop]
-            values = nn.functional.pad(values, (_CONVOLUTIONS,) * 4, mode="circular")[:, 0]
-            cells = cells + self.value(values[..., None])
+            cells = cells + self.value(_padded(values, first)[..., None])
         cells = cells.permute(0, 3, 1, 2)
         for convolution in self.convolutions:
             cells = cells[:, :, 1:-1, 1:-1] + torch.relu(convolution(cells))
         logits = self.cell_logit(cells)[:, 0]
-        margins = (first, side - stop, first, side - stop)
-        whole = nn.functional.pad(logits, margins).flatten(1)
+        whole = nn.functional.pad(logits, (first,) * 4).flatten(1)
         share = ((stop - first) / side) ** 2
         mean = share * cells.mean(dim=(2, 3)) + (1 - share) * cells[:, :, 0, 0]
         core = torch.cat([mean, cells.amax(dim=(2, 3)), numbers], dim=1)
         return core, whole
 
 
-def _central_part(codes: torch.Tensor) -> tuple[int, int]:
-    """Return the first and stop index, in both directions, of the central square with everything that is not empty."""
+def _padded(plane: torch.Tensor, first: int) -> torch.Tensor:
+    """Return the part of planes [n, side, side] that begins with a line, padded in a circle for the convolutions."""
+    stop = plane.shape[1] - first
+    part = plane[:, None, first:stop, first:stop]
+    return nn.functional.pad(part, (_CONVOLUTIONS,) * 4, mode="circular")[:, 0]
+
+
+def _first_lines(codes: torch.Tensor) -> torch.Tensor:
+    """Return for planes [n, side, side] the first line, in both directions, of the central part to look at, int64 [n].
+
+    It is a square with everything that is not empty, and a margin.
+    """
     side = codes.shape[1]
-    occupied = (codes != 0).any(dim=0)
-    lines = (occupied.any(dim=0) | occupied.any(dim=1)).nonzero()
-    if not len(lines):
-        return max(0, side // 2 - _MARGIN), min(side, (side + 1) // 2 + _MARGIN)
-    first = min(int(lines[0]), side - 1 - int(lines[-1])) - _MARGIN
-    first = max(0, first)
-    return first, side - first
+    occupied = codes != 0
+    lines = occupied.any(dim=1) | occupied.any(dim=2)
+    index = torch.arange(side, device=codes.device)
+    # of an empty plane the middle is looked at
+    outermost = torch.where(lines, torch.minimum(index, side - 1 - index), side // 2).amin(dim=1)
+    return (outermost - _MARGIN).clamp(min=0)
 
 
 class CellNetwork(nn.Module):
