@@ -9,10 +9,10 @@ import torch
 from sb3_contrib.common.maskable.policies import MaskableActorCriticPolicy
 from torch import nn
 
-from .networks.cells import CellFeatures, _central_part
+from .networks.cells import CellFeatures
 
 # files of models name CellFeatures as a part of this module
-__all__ = ["CellFeatures", "CellPolicy", "_central_part"]
+__all__ = ["CellFeatures", "CellPolicy"]
 
 
 class _Heads(nn.Module):

@@ -6,13 +6,16 @@ returns. Source: Danihelka, Guez, Schrittwieser, Silver 2022, "Policy improvemen
 root the search is PUCT, as in `network_search`.
 """
 
+import math
 from dataclasses import dataclass
 from functools import cache
+from itertools import islice
 
 import numpy as np
 
 from ..envs.game import Game
-from .network_search import Evaluate, NetworkTrees
+from .network_search import AT_ONCE, Evaluate, NetworkTrees
+from .time_limit import portions
 
 VISITS_SCALE, RETURNS_SCALE = 50.0, 1.0
 """A return counts (VISITS_SCALE + the root's largest number of visits) * RETURNS_SCALE as much as a logit."""
@@ -49,6 +52,7 @@ def gumbel_search(
     win_weight: float = 0.5,
     plies: int = 0,
     nodes: int = 20_000,
+    ends: float = math.inf,
 ) -> GumbelSearch:
     """Search n games side by side.
 
@@ -60,6 +64,8 @@ def gumbel_search(
             policy before anything is searched; None for none, to play as well as possible.
         policy_scale: share of a return's weight in the improved policy. In games of chance a mean of few simulations is
             noise in the main, which averages out over many searches only if the single policy does not follow it.
+        ends: a time of `time.perf_counter`, at which the plan is broken off; the best of what has been visited most is
+            chosen, as ever. One simulation is made in any case.
 
     The other arguments are those of `NetworkTrees`.
     """
@@ -80,8 +86,10 @@ def gumbel_search(
     scores = logits if noise is None else logits + noise
     own = trees.values[np.arange(len(states)), states["to_move"]]
     plans = np.array([visit_plan(min(considered, count), simulations) for count in legal.sum(axis=1).tolist()])
-    for step in range(simulations):
-        trees.simulate(trees.planned(own, scores, plans[:, step], VISITS_SCALE, RETURNS_SCALE))
+    steps = iter(range(simulations))
+    for count in portions(simulations, AT_ONCE, ends):
+        for step in islice(steps, count):
+            trees.simulate(trees.planned(own, scores, plans[:, step], VISITS_SCALE, RETURNS_SCALE))
     visits, returns = trees.statistics()
     scaled = scaled_returns(trees.priors, own, visits, returns)
     most = legal & (visits == visits.max(axis=1, keepdims=True))

@@ -1,5 +1,6 @@
 """The agent that plays a trained network, with or without a tree search: "net:NAME" or "net:FILE,sims=200"."""
 
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from importlib import resources
@@ -17,6 +18,7 @@ from .gumbel_search import gumbel_search
 from .network_search import search_with_network
 from .networks.network_file import NetworkHead, check_fits, load_network
 from .streams import agent_stream
+from .time_limit import search_end
 
 if TYPE_CHECKING:
     from torch import nn
@@ -88,7 +90,9 @@ class NetworkAgent:
         self._stream = agent_stream(seed)
 
     def act(self, decisions: Decisions) -> np.ndarray:
-        """Return one legal action for each decision, int64 [n]."""
+        """Return one legal action for each decision, int64 [n], within their time limit if there is one."""
+        if self.settings.sims and decisions.seconds_per_move is not None and len(decisions):
+            self._load_kernels(decisions)
         if self.settings.sims and self.settings.considered:
             chosen, weights = self.plan(decisions)
         elif self.settings.sims:
@@ -165,6 +169,12 @@ class NetworkAgent:
             actions[group], policy[group] = found.actions, found.policy
         return actions, policy
 
+    def _load_kernels(self, decisions: Decisions) -> None:
+        """Search a little: a new process loads what it needs at the first call, which is no time to think."""
+        game = decisions.game.with_observation(self.head.observation)
+        first = decisions.redealt(agent_stream(0))[:1]
+        gumbel_search(game, first, decisions.mask[:1], self.evaluate, 1, 0, plies=self.settings.plies)
+
     def _groups(
         self, decisions: Decisions
     ) -> Iterator[tuple[np.ndarray, tuple[Game, np.ndarray, int], dict[str, Any]]]:
@@ -174,7 +184,7 @@ class NetworkAgent:
         """
         game = decisions.game.with_observation(self.head.observation)
         states = decisions.redealt(self._stream)
-        settings = {
+        settings: dict[str, Any] = {
             "exploration": self.settings.c,
             "closed": self.settings.chance == "closed",
             "win_weight": self.settings.win,
@@ -183,8 +193,10 @@ class NetworkAgent:
         open_ones = np.flatnonzero(decisions.mask.sum(axis=1) > 1)
         nodes = _tree_size(game, self.settings.sims)
         at_once = max(1, _TREES_BYTES // (nodes * NODE_DTYPE.itemsize))
+        began = time.perf_counter()
         for first in range(0, len(open_ones), at_once):
             group = open_ones[first : first + at_once]
+            settings["ends"] = search_end(decisions, int(group[0]), began, len(group))
             yield group, (game, states.take(group), nodes), settings
 
     def _drawn(self, weights: np.ndarray) -> np.ndarray:

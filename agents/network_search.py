@@ -1,5 +1,6 @@
 """Tree search with a network at the leaves: many games side by side, one evaluation for all leaves of a step."""
 
+import math
 from collections.abc import Callable
 
 import numpy as np
@@ -13,7 +14,10 @@ from ..envs.game import Game
 from ..envs.search import NODE_DTYPE, SETTINGS_DTYPE, root_statistics, search_kernels
 from .decisions import Decisions
 from .streams import agent_stream
+from .time_limit import portions
 
+AT_ONCE = 16
+"""Simulations between two looks at the clock, at most."""
 Evaluate = Callable[[Decisions], tuple[np.ndarray, np.ndarray]]
 """Returns priors float32 [n, num_actions] of the players to move, and values float32 [n, players], the return from 0
 to 1 that each seat may expect."""
@@ -162,10 +166,12 @@ def search_with_network(
     win_weight: float = 0.5,
     plies: int = 0,
     nodes: int = 20_000,
+    ends: float = math.inf,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Search n games by PUCT and return visits and mean returns of the actions of the players to move.
 
-    The arguments are those of `NetworkTrees`; of the simulations the first one evaluates the root.
+    The arguments are those of `NetworkTrees`; of the simulations the first one evaluates the root. `ends`, a time of
+    `time.perf_counter`, ends the search before the simulation that would be over too late, but not before the second.
 
     Returns int64 [n, num_actions] and float64 [n, num_actions], 0 where there are no visits.
     """
@@ -180,6 +186,8 @@ def search_with_network(
         plies=plies,
         nodes=nodes,
     )
-    for _ in range(simulations):
-        trees.simulate()
+    trees.simulate()
+    for count in portions(simulations - 1, AT_ONCE, ends):
+        for _ in range(count):
+            trees.simulate()
     return trees.statistics()

@@ -10,8 +10,10 @@ SHARE = 0.9
 """What a search takes of a time limit; the rest is for what comes before and after it."""
 
 
-def search_end(decisions: Decisions, index: int, began: float) -> float:
+def search_end(decisions: Decisions, index: int, began: float, count: int = 1) -> float:
     """Return when the search of one decision has to end if that of the first began at `began`; inf without a limit.
+
+    With a `count` it is the search of so many decisions side by side, that begin with one.
 
     Both are times of `time.perf_counter`, in seconds. Time that an earlier decision took too much is taken from the
     later ones; what it left is not given to them.
@@ -21,7 +23,7 @@ def search_end(decisions: Decisions, index: int, began: float) -> float:
         return math.inf
     now = time.perf_counter()
     left = began + len(decisions) * limit - now
-    return now + SHARE * min(limit, left / (len(decisions) - index))
+    return now + SHARE * count * min(limit, left / (len(decisions) - index))
 
 
 def portions(number: int, most: int, ends: float) -> Iterator[int]:

@@ -695,3 +695,44 @@ def test_the_command_line_plays_it(settings, file, capsys):
     assert tables[0]["agents"] == tables[1]["agents"]
     assert main(["evaluate", "azul", "net:nowhere", "random", "--games", "4"]) == 2
     assert "there is no network 'nowhere'" in capsys.readouterr().err
+
+
+# --- time
+
+
+class _Clock:
+    """Stands for the module `time`: every evaluation of leaves takes a second, the first one a hundred more."""
+
+    def __init__(self):
+        self.now = 0.0
+
+    def perf_counter(self):
+        return self.now
+
+
+@pytest.mark.parametrize("considered", [0, 8])
+@pytest.mark.parametrize(
+    ("limit", "sims", "expected"), [(40.0, 1000, 36), (40.0, 10, 10), (None, 100, 100), (0.5, 9, 1)]
+)
+def test_a_time_limit_ends_a_search_with_a_network(monkeypatch, considered, limit, sims, expected):
+    clock = _Clock()
+    for module in ("network_agent", "time_limit"):
+        monkeypatch.setattr(f"meeplezoo.agents.{module}.time", clock)
+    game = make_game("azul")
+    agent = agent_of(game, SMALL, sims=sims, considered=considered)
+    evaluate, calls = agent.evaluate, []
+
+    def slow(decisions):
+        clock.now += 1.0 if calls else 101.0
+        calls.append(len(decisions))
+        return evaluate(decisions)
+
+    monkeypatch.setattr(agent, "evaluate", slow)
+    states = positions(game, 3, 4)
+    # a limit for each of three decisions, which are searched side by side
+    actions = agent.act(Decisions(game, states, seconds_per_move=None if limit is None else limit / 3))
+    assert all(game.mask(state)[action] for state, action in zip(states, actions, strict=True))
+    # what loads the kernels is not counted, and the root is valued once
+    searching = calls[2 if limit else 0 :]
+    assert len(searching) - 1 == pytest.approx(expected, abs=2)
+    assert set(searching) == {3}

@@ -58,10 +58,10 @@ class CellFeatures(nn.Module):
         # without values anything will do, nobody looks
         values = codes if cell_values is None else cell_values.view(-1, side, side)
         numbers = observation[:, side * side :]
-        first = _first_lines(codes)
+        first = first_lines(codes)
         # small games beside small ones, so that not all cost what the largest does
         order = first.argsort()
-        groups = order.split(_GROUP)
+        groups = torch.split(order, _GROUP)
         found = [self._look(codes[one], values[one], numbers[one], int(first[one[0]])) for one in groups]
         back = order.argsort()
         return torch.cat([core for core, _ in found])[back], torch.cat([logits for _, logits in found])[back]
@@ -93,7 +93,7 @@ def _padded(plane: torch.Tensor, first: int) -> torch.Tensor:
     return nn.functional.pad(part, (_CONVOLUTIONS,) * 4, mode="circular")[:, 0]
 
 
-def _first_lines(codes: torch.Tensor) -> torch.Tensor:
+def first_lines(codes: torch.Tensor) -> torch.Tensor:
     """Return for planes [n, side, side] the first line, in both directions, of the central part to look at, int64 [n].
 
     It is a square with everything that is not empty, and a margin.
