@@ -47,7 +47,7 @@ def gumbel_search(
     considered: int = 16,
     noise: np.ndarray | None = None,
     policy_scale: float = 1.0,
-    exploration: float = 1.25,
+    exploration: float = 0.15,
     closed: bool = False,
     win_weight: float = 0.5,
     plies: int = 0,

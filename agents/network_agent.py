@@ -49,7 +49,7 @@ class NetworkSettings:
 
     sims: int = 0
     considered: int = 16
-    c: float = 1.25
+    c: float = 0.15
     plies: int = 0
     win: float = 0.5
     chance: str = "open"

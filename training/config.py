@@ -123,6 +123,7 @@ class TrainingConfig:
     leaf_plies: int = _setting(
         "greedy plies from the leaf of a search to the position that is valued; 0 values the leaf", 0, low=0, of=_ZERO
     )
+    exploration: float = _setting("weight of the policy in a search below its root", 0.15, low=0.0, of=_ZERO)
     policy_scale: float = _setting(
         "how far what a search found moves the policy that is learned; less than 1 where few simulations say little",
         1.0,

@@ -74,6 +74,7 @@ class SearchPlayer:
             considered=config.considered,
             noise=self._random.gumbel(size=(len(games), self._game.num_actions)),
             policy_scale=config.policy_scale,
+            exploration=config.exploration,
             win_weight=config.win_weight,
             plies=config.leaf_plies,
             nodes=1 + self._game.num_actions + _NODES_PER_SIMULATION * config.simulations,

@@ -30,7 +30,7 @@ GAME = GameDescription(
     observations=FORMS,
     observation_fields=fields,
     margin_scale=50.0,
-    search={"plies": 6, "mix": 1.0, "c": 0.2},
+    search={"plies": 1, "mix": 1.0, "c": 0.2},
     first_cell_action=PLACE,
     summary="Lay tiles of one colour or one shape in rows and columns.",
 )
