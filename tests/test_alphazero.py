@@ -1,5 +1,7 @@
 """Search and learn: targets, window, imitation, learning, and runs that go on exactly."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -246,6 +248,29 @@ def test_players_in_threads_give_the_same_games_as_one_after_the_other():
         assert_same(vars(one), vars(two))
     with pytest.raises(ValueError, match="players must divide games = 8, 3 does not"):
         zero(players=3)
+
+
+def test_decisions_that_are_not_searched_teach_the_values_alone():
+    config = zero(search_share=0.3, win_weight=1.0, outcome_weight=0.5, games=32)
+    game = config.make_game()
+    learner = AlphaZeroLearner(config, game)
+    lessons = learner.players[0].play(make_evaluate(learner), 120)
+    assert lessons.games > 20
+    sums = lessons.policy.sum(axis=1)
+    searched = sums > 0
+    np.testing.assert_allclose(sums[searched], 1, atol=1e-2)
+    assert searched.mean() == pytest.approx(0.3, abs=0.05)
+    # the outcome alone, where nothing was expected
+    assert np.isin(lessons.returns[~searched], [0, 0.5, 1]).all()
+    assert not np.isin(lessons.returns[searched], [0, 0.5, 1]).all()
+    # a minibatch of such decisions has nothing for the policy
+    learner.window.add(replace(lessons, policy=np.zeros_like(lessons.policy)))
+    before = learner.network.policy.weight.detach().clone()
+    policy_loss, value_loss, _, _ = learner._step().tolist()
+    assert policy_loss == 0
+    assert value_loss > 0.1
+    assert (learner.network.policy.weight - before).abs().max() < 1e-5
+    assert AlphaZeroLearner(zero(search_share=0.0), game).iterate(1)["time/playing"] > 0
 
 
 def test_values_of_change_are_learned_beside_the_margin():

@@ -146,3 +146,28 @@ def test_what_a_network_likes_gains_in_the_policy_and_is_played():
     plain = gumbel_search(game, states, mask, sloping, 64, 2, considered=8)
     assert found.actions[0] == favourite
     assert found.policy[0, favourite] > 10 * plain.policy[0, favourite]
+
+
+def test_the_policy_follows_a_search_as_far_as_it_is_told():
+    game = make_game("azul")
+    states, mask = positions(game, 6, 8)
+
+    def uneven(decisions):
+        values = 0.5 + 0.2 * np.sin(50 * decisions.observation.sum(axis=1, keepdims=True))
+        return sloping(decisions)[0], np.hstack([values, 1 - values]).astype(np.float32)
+
+    found = {scale: gumbel_search(game, states, mask, uneven, 24, 5, policy_scale=scale) for scale in (0.0, 0.5, 1.0)}
+    # the search itself is the same
+    for one in found.values():
+        np.testing.assert_array_equal(one.actions, found[1.0].actions)
+        np.testing.assert_array_equal(one.visits, found[1.0].visits)
+    legal = mask != 0
+    logs = [np.log(one.policy, where=legal, out=np.zeros(mask.shape)) for one in found.values()]
+    # half as far from the prior, up to what makes the sum 1
+    ahead = np.where(legal, logs[2] - logs[0], np.nan)
+    half = np.where(legal, logs[1] - logs[0], np.nan)
+    for row in range(len(mask)):
+        np.testing.assert_allclose(
+            half[row] - np.nanmean(half[row]), 0.5 * (ahead[row] - np.nanmean(ahead[row])), atol=2e-3
+        )
+    assert np.nanmax(np.abs(ahead)) > 0.1

@@ -18,7 +18,7 @@ _NODES_PER_SIMULATION = 48
 
 
 class SearchPlayer:
-    """N games side by side, begun anew as they end; every decision is searched by all their seats alike.
+    """N games side by side, begun anew as they end; all seats search alike, every decision or a share of them.
 
     Decisions with a single legal action are neither searched nor learned from.
     """
