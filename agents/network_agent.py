@@ -84,6 +84,7 @@ class NetworkAgent:
         self.settings = settings or usual_settings(head)
         self._network = network
         self._stream = agent_stream(seed)
+        self._loaded = False
 
     def restart(self, seed: int) -> None:
         """Begin anew with another seed."""
@@ -91,8 +92,9 @@ class NetworkAgent:
 
     def act(self, decisions: Decisions) -> np.ndarray:
         """Return one legal action for each decision, int64 [n], within their time limit if there is one."""
-        if self.settings.sims and decisions.seconds_per_move is not None and len(decisions):
+        if self.settings.sims and decisions.seconds_per_move is not None and len(decisions) and not self._loaded:
             self._load_kernels(decisions)
+            self._loaded = True
         if self.settings.sims and self.settings.considered:
             chosen, weights = self.plan(decisions)
         elif self.settings.sims:

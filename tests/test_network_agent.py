@@ -13,6 +13,7 @@ pytest.importorskip("torch")
 pytest.importorskip("safetensors")
 
 import torch
+from patched_clock import Clock
 
 from meeplezoo.agents import Decisions, make_agent, network_agent
 from meeplezoo.agents.network_agent import NetworkAgent, NetworkSettings
@@ -152,6 +153,15 @@ def test_a_network_that_sees_the_heuristic_adds_to_it(name, options, form, kind)
     assert not torch.allclose(others[0] - 0.5 * torch.flip(action_values, (1,)), logits - 0.5 * action_values)
     (logits.pow(2).sum() + values.pow(2).sum()).backward()
     assert all(weight.grad is not None and weight.grad.abs().sum() > 0 for weight in network.parameters())
+
+
+@EVERY_GAME
+def test_of_no_decisions_nothing_is_said(name, options, form, kind):
+    game = make_game(name, observation=form, **options)
+    for architecture in (Architecture(kind, (8,), 4), Architecture(kind, (8,), 4, True, True, True)):
+        priors, values = agent_of(game, architecture).evaluate(Decisions(game, positions(game, 3, 5)[:0]))
+        assert priors.shape == (0, game.num_actions)
+        assert values.shape == (0, game.num_players)
 
 
 def test_only_planes_whose_cells_are_actions_are_seen_by_cells():
@@ -703,22 +713,13 @@ def test_the_command_line_plays_it(settings, file, capsys):
 # --- time
 
 
-class _Clock:
-    """Stands for the module `time`: every evaluation of leaves takes a second, the first one a hundred more."""
-
-    def __init__(self):
-        self.now = 0.0
-
-    def perf_counter(self):
-        return self.now
-
-
 @pytest.mark.parametrize("considered", [0, 8])
 @pytest.mark.parametrize(
     ("limit", "sims", "expected"), [(40.0, 1000, 36), (40.0, 10, 10), (None, 100, 100), (0.5, 9, 1)]
 )
 def test_a_time_limit_ends_a_search_with_a_network(monkeypatch, considered, limit, sims, expected):
-    clock = _Clock()
+    # every evaluation of leaves takes a second, the first one a hundred more
+    clock = Clock()
     for module in ("network_agent", "time_limit"):
         monkeypatch.setattr(f"meeplezoo.agents.{module}.time", clock)
     game = make_game("azul")

@@ -55,25 +55,33 @@ class CellFeatures(nn.Module):
         """Return the core and the logits of all cells; those outside the part that is looked at are 0."""
         side = self.side
         codes = observation[:, : side * side].view(-1, side, side)
-        # without values anything will do, nobody looks
-        values = codes if cell_values is None else cell_values.view(-1, side, side)
+        values = None if cell_values is None else cell_values.view(-1, side, side)
         numbers = observation[:, side * side :]
         first = first_lines(codes)
         # small games beside small ones, so that not all cost what the largest does
         order = first.argsort()
         groups = torch.split(order, _GROUP)
-        found = [self._look(codes[one], values[one], numbers[one], int(first[one[0]])) for one in groups]
+        found = [
+            self._look(
+                codes[one],
+                None if values is None else values[one],
+                numbers[one],
+                int(first[one[0]]) if len(one) else 0,
+            )
+            for one in groups
+        ]
         back = order.argsort()
         return torch.cat([core for core, _ in found])[back], torch.cat([logits for _, logits in found])[back]
 
     def _look(
-        self, codes: torch.Tensor, values: torch.Tensor, numbers: torch.Tensor, first: int
+        self, codes: torch.Tensor, values: torch.Tensor | None, numbers: torch.Tensor, first: int
     ) -> tuple[torch.Tensor, torch.Tensor]:
         """Return core and logits, looking at the part of the window that begins with a line, on both sides."""
         side, stop = self.side, self.side - first
         # codes are padded, not what becomes of them: one number a cell instead of all channels
         cells = self.embedding(_padded(codes, first).long()) + self.numbers(numbers)[:, None, None, :]
         if self.value is not None:
+            assert values is not None
             cells = cells + self.value(_padded(values, first)[..., None])
         cells = cells.permute(0, 3, 1, 2)
         for convolution in self.convolutions:
