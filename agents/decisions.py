@@ -61,6 +61,11 @@ class Decisions:
         return self.game.margins(self._states)
 
     @cached_property
+    def settled_margins(self) -> np.ndarray:
+        """Return each seat's margin if all that is owed was settled now, in margin scales, float32 [n, players]."""
+        return self.game.settled_margins(self._states)
+
+    @cached_property
     def action_values(self) -> np.ndarray:
         """Return what the game's heuristic thinks of the legal actions, in points, float32 [n, num_actions].
 

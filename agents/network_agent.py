@@ -116,19 +116,29 @@ class NetworkAgent:
         import torch
 
         with torch.inference_mode():
-            device = next(self._network.parameters()).device
-            observation = torch.as_tensor(decisions.observed_as(self.head.observation), device=device)
-            illegal = torch.as_tensor(decisions.mask, device=device) == 0
-            inputs = [observation]
-            if self.head.architecture.heuristic:
-                inputs.append(torch.as_tensor(decisions.action_values, device=device))
+            weight = next(self._network.parameters())
+            inputs = [torch.from_numpy(array).to(weight.device, weight.dtype) for array in self._inputs(decisions)]
+            illegal = torch.as_tensor(decisions.mask, device=weight.device) == 0
             logits, relative = self._network(*inputs)
-            priors = logits.masked_fill(illegal, -torch.inf).softmax(dim=1).cpu().numpy()
+            priors = logits.float().masked_fill(illegal, -torch.inf).softmax(dim=1).cpu().numpy()
             values = by_seat(relative.float().cpu().numpy(), decisions.seats)
         if self.head.value == "return":
             return priors, 1 / (1 + np.exp(-values))
-        margins = values + decisions.margins if self.head.value == "change" else values
-        return priors, 0.5 + 0.5 * np.tanh(margins)
+        if self.head.value == "change":
+            values = values + decisions.margins
+        elif self.head.value == "settled":
+            values = values + decisions.settled_margins
+        return priors, 0.5 + 0.5 * np.tanh(values)
+
+    def _inputs(self, decisions: Decisions) -> list[np.ndarray]:
+        """Return what the network is shown of each decision, float32 arrays [n, ...], as `build` has it."""
+        inputs = [decisions.observed_as(self.head.observation)]
+        if self.head.architecture.heuristic:
+            inputs.append(decisions.action_values)
+        if self.head.architecture.margin_input:
+            # the inverse of by_seat: turned by as many seats the other way
+            inputs.append(by_seat(decisions.settled_margins, -decisions.seats))
+        return inputs
 
     def search(self, decisions: Decisions) -> tuple[np.ndarray, np.ndarray]:
         """Return visits int64 [n, num_actions] and mean returns float64 [n, num_actions] of the seats to move.

@@ -5,8 +5,9 @@ A game's folder holds modules with these functions; kernels work on one record a
 - `rules`, kernels: `set_up(state)`, `count_legal(state)`, `nth_legal(state, n)`, `is_legal(state, action)`,
   `legal_mask(state, mask)`, `apply(state, action)`, `observe(state, seat, form, observation)`,
   `result(state, scores, places)`, `redeal(state, seat)`;
-- `greedy`, a kernel: `action_values(state, values, scratch)` of a running game: float32 [num_actions], which come
-  filled with -inf and are written where legal; scratch is int64[1024] for any use;
+- `greedy`, kernels: `action_values(state, values, scratch)` of a running game: float32 [num_actions], which come
+  filled with -inf and are written where legal; scratch is int64[1024] for any use; and `settled_scores(state, scores)`,
+  what players would have if all that is owed was settled now, int32 [players]; of an ended game the scores;
 - `notation`: `PHASES`, `move(options, action, state)`, `action(options, move, state)`, `position(options, state)`,
   `fill(options, own, phase, state)`, `ending_error(state)`, `chance_free(before, after)`;
 - `drawing`: `svg(position, last_move, seat)`;

@@ -156,6 +156,18 @@ class Game:
         """Return each player's score less the best other one as games stand, in margin scales, float32 [n, players]."""
         scores = np.zeros((len(states), self.num_players), np.int32)
         self.kernels.write_results(states, scores, np.zeros_like(scores))
+        return self._margins_of(scores)
+
+    def settled_margins(self, states: np.ndarray) -> np.ndarray:
+        """Return the margins as they would be if all that is owed was settled now, in margin scales, as `margins`.
+
+        What that is the game's heuristic says: points that are certain though they are paid later.
+        """
+        scores = np.zeros((len(states), self.num_players), np.int32)
+        self.kernels.write_settled_scores(states, scores)
+        return self._margins_of(scores)
+
+    def _margins_of(self, scores: np.ndarray) -> np.ndarray:
         in_order = np.sort(scores, axis=1)
         best, second = in_order[:, -1:], in_order[:, -2:-1]
         # the best of the others is the best of all, but for whoever alone is that

@@ -169,7 +169,13 @@ def test_searches_teach_improved_policies_of_decisions_that_are_open():
 
 
 @pytest.mark.parametrize(
-    "form", [{}, {"heuristic": True}, {"heuristic": True, "heuristic_input": True, "value": "change"}]
+    "form",
+    [
+        {},
+        {"heuristic": True},
+        {"heuristic": True, "heuristic_input": True, "value": "change"},
+        {"heuristic": True, "heuristic_input": True, "value": "settled"},
+    ],
 )
 @pytest.mark.parametrize("symmetries", [True, False])
 def test_learning_lowers_the_loss(symmetries, form):
@@ -273,9 +279,10 @@ def test_decisions_that_are_not_searched_teach_the_values_alone():
     assert AlphaZeroLearner(zero(search_share=0.0), game).iterate(1)["time/playing"] > 0
 
 
-def test_values_of_change_are_learned_beside_the_margin():
+@pytest.mark.parametrize("value", ["change", "settled"])
+def test_values_are_learned_beside_the_margin(value):
     game = make_game("azul")
-    learner = AlphaZeroLearner(zero(value="change", win_weight=0.0, symmetries=False), game)
+    learner = AlphaZeroLearner(zero(value=value, win_weight=0.0, symmetries=False), game)
     rows = 64
     random = np.random.default_rng(1)
     margins = random.choice([-0.7, 0.7], size=(rows, 2)).astype(np.float32)
@@ -295,9 +302,62 @@ def test_values_of_change_are_learned_beside_the_margin():
     # nothing to learn: the loss is the entropy of the targets
     entropy = -(lessons.returns * np.log(lessons.returns) + (1 - lessons.returns) * np.log(1 - lessons.returns))
     assert value_loss == pytest.approx(entropy.mean(), abs=1e-3)
-    assert learner._head(0.0).value == "change"
-    with pytest.raises(ValueError, match="setting value must be one of return, change, not 'margin'"):
+    assert learner._head(0.0).value == value
+    with pytest.raises(ValueError, match="setting value must be one of return, change, settled, not 'margin'"):
         zero(value="margin")
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "form"),
+    [
+        ("azul", {"num_players": 3}, {}),
+        ("qwirkle", {"num_players": 3}, {"network": "cells", "channels": 4}),
+        ("manhattan", {"num_players": 4}, {}),
+    ],
+)
+def test_a_network_sees_settled_margins_and_its_values_begin_there(name, options, form):
+    config = zero(game=name, options=options, heuristic=True, heuristic_input=True, value="settled", **form)
+    game = config.make_game()
+    learner = AlphaZeroLearner(config, game)
+    batch = GameBatch(game, 30)
+    batch.reset(5)
+    for _ in range(45):
+        batch.step(batch.random_actions())
+    decisions = Decisions(game, batch.states)
+    margins = decisions.settled_margins
+    assert (margins != decisions.margins).any() == (name != "qwirkle")
+    shown = []
+    inner = learner.network.network
+    hook = inner.register_forward_pre_hook(lambda module, inputs: shown.append(inputs[0].numpy().copy()))
+    values = inner.heads.values if form else inner.values
+    with torch.no_grad():
+        values.weight.zero_()
+    _, expected = make_evaluate(learner)(decisions)
+    hook.remove()
+    np.testing.assert_allclose(expected, 0.5 + 0.5 * np.tanh(margins), atol=1e-6)
+    # behind all else, own seat first, as the replay window has them
+    own_first = np.stack([np.roll(row, -seat) for row, seat in zip(margins, decisions.seats, strict=True)])
+    np.testing.assert_allclose(shown[0][:, -game.num_players :], 5 * own_first, rtol=1e-6)
+
+
+def test_games_in_bfloat16_are_those_of_a_rounded_network():
+    config = zero(precision="bfloat16", heuristic=True, heuristic_input=True, value="settled", averaging=0.0)
+    learner = AlphaZeroLearner(config, make_game("azul"))
+    learner.iterate(0)
+    learner.iterate(1)
+    assert {parameter.dtype for parameter in learner.network.parameters()} == {torch.float32}
+    batch = GameBatch(learner.game, 64)
+    batch.reset(5)
+    for _ in range(20):
+        batch.step(batch.random_actions())
+    decisions = Decisions(learner.game, batch.states)
+    exact = make_evaluate(learner)(decisions)
+    learner.network.to(torch.bfloat16)
+    rounded = make_evaluate(learner)(decisions)
+    for one, other in zip(exact, rounded, strict=True):
+        assert other.dtype == np.float32
+        np.testing.assert_allclose(other, one, atol=0.03)
+        assert (one != other).any()
 
 
 def make_evaluate(learner):

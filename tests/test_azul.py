@@ -10,10 +10,11 @@ from hypothesis import strategies as st
 from reference_data import golden_files, move_key, read_lines
 
 from meeplezoo.envs import Game, GameBatch, IllegalMove, make_game
-from meeplezoo.envs.azul import rules
-from meeplezoo.envs.azul.state import COLOURS
+from meeplezoo.envs.azul import rules, tiling
+from meeplezoo.envs.azul.state import COLOURS, TILING
 from meeplezoo.envs.azul.targets import fill_derived
 from meeplezoo.envs.azul.tiling import run_length, tile_points
+from meeplezoo.envs.game import as_batch
 
 OPTIONS = [{"num_players": players, "wall": wall} for players in (2, 3, 4) for wall in ("coloured", "grey")]
 DERIVED = ("present", "targets", "row_colours", "column_colours", "row_cells", "column_cells")
@@ -77,6 +78,51 @@ def test_derived_fields_and_legal_moves_agree_all_along(options: dict[str, Any])
             assert [rules.nth_legal(state, n) for n in range(len(legal))] == legal.tolist()
             assert [a for a in range(-2, game.num_actions + 40) if rules.is_legal(state, a)] == legal.tolist()
         batch.step(batch.random_actions())
+
+
+@pytest.mark.parametrize("options", OPTIONS, ids=option_id)
+def test_settled_scores_are_those_of_tiling_at_once(options: dict[str, Any]) -> None:
+    game = make_game("azul", **options)
+    batch = GameBatch(game, 40)
+    batch.reset(4)
+    compared = paid = 0
+    for _ in range(130):
+        scores = np.zeros((40, game.num_players), np.int32)
+        game.kernels.write_settled_scores(batch.states, scores)
+        for state, settled in zip(batch.states.copy(), scores.tolist(), strict=True):
+            open_choice = (state["line_count"] == np.arange(1, 6)).any() or state["phase"] == TILING
+            if options["wall"] == "grey" and open_choice:
+                continue
+            before = state["score"].tolist()
+            tiling.tile_from(state, np.int64(state["start"]), np.int64(0))
+            bonuses = [0 if state["over"] else tiling.bonus(state, player) for player in range(game.num_players)]
+            assert settled == [int(state["score"][player]) + bonuses[player] for player in range(game.num_players)]
+            compared += 1
+            paid += settled != before[: game.num_players]
+        batch.step(batch.random_actions())
+    assert compared > 800
+    assert paid > 50
+
+
+def test_settled_scores_of_the_grey_wall_take_the_best_open_columns() -> None:
+    game = make_game("azul", wall="grey")
+    state = game.new(1)
+    blue, yellow, red = (1 + COLOURS.index(colour) for colour in ("blue", "yellow", "red"))
+    state["wall"][0, 1, :2] = red, blue
+    state["wall"][0, 2, 2] = yellow
+    state["line_colour"][0, 1:3] = yellow, red
+    state["line_count"][0, 1:3] = 2, 2
+    state["score"][0] = 4
+    fill_derived(state)
+    scores = np.zeros((1, 2), np.int32)
+    # the best open column has three in a row (the third, with two in the column more, has a yellow tile already); the
+    # line below lacks a tile
+    game.kernels.write_settled_scores(as_batch(state), scores)
+    assert scores.tolist() == [[5, 0]]
+    state["wall"][0, 2, 2] = blue
+    fill_derived(state)
+    game.kernels.write_settled_scores(as_batch(state), scores)
+    assert scores.tolist() == [[9, 0]]
 
 
 def plain_observation(position: dict[str, Any], seat: int) -> list[float]:

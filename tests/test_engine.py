@@ -457,7 +457,9 @@ for name in game_names():
             state = pickle.loads(pickle.dumps(state))
             seen.update(game.from_position(game.position(state), 5).tobytes())
             game.kernels.redeal(as_batch(state), np.array([seat]), stream)
-        action = int(random.act(Decisions(game, as_batch(state)))[0])
+        decisions = Decisions(game, as_batch(state))
+        seen.update(decisions.settled_margins.tobytes())
+        action = int(random.act(decisions)[0])
         if state["ply"] % 2:
             game.play_action(state, action)
         else:
@@ -478,6 +480,16 @@ def test_single_games_play_in_plain_python() -> None:
         outputs.append(run.stdout)
     assert outputs[0] == outputs[1]
     assert [line.split()[0] for line in outputs[0].splitlines()] == list(game_names())
+
+
+@pytest.mark.parametrize("game", GAMES, ids=game_id)
+def test_settled_margins_of_an_ended_game_are_its_margins(game: Game) -> None:
+    batch = GameBatch(game, 20, auto_reset=False)
+    batch.reset(6)
+    batch.play_out()
+    margins = game.margins(batch.states)
+    assert margins.any()
+    np.testing.assert_array_equal(game.settled_margins(batch.states), margins)
 
 
 @pytest.mark.parametrize("owned", [False, True])

@@ -115,6 +115,21 @@ def test_legal_moves_and_points_agree_with_a_second_opinion(options: dict[str, A
 
 
 @pytest.mark.parametrize("options", OPTIONS, ids=option_id)
+def test_settled_scores_are_those_of_a_scoring_at_once(options: dict[str, Any]) -> None:
+    game = make_game("manhattan", **options)
+    batch = GameBatch(game, 6, auto_reset=False)
+    batch.reset(3)
+    while not (batch.states["over"] > 0).all():
+        scores = np.zeros((6, game.num_players), np.int32)
+        game.kernels.write_settled_scores(batch.states, scores)
+        for state, settled in zip(batch.states, scores.tolist(), strict=True):
+            position = game.position(state)
+            gained = [0] * game.num_players if game.is_over(state) else plain_points(position)
+            assert settled == [has + gain for has, gain in zip(position["scores"], gained, strict=True)]
+        batch.step(batch.random_actions())
+
+
+@pytest.mark.parametrize("options", OPTIONS, ids=option_id)
 def test_a_thousand_random_games_keep_cards_parts_and_owners(options: dict[str, Any]) -> None:
     game = make_game("manhattan", **options)
     batch = GameBatch(game, 1000, auto_reset=False)

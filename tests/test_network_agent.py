@@ -204,6 +204,7 @@ def test_cells_say_the_same_of_a_game_alone_and_in_a_batch(side, plies, seen, ot
         ({"channels": 0}, "channels must be an integer from 1 to 65536, not 0"),
         ({"shared": 1}, "shared must be true or false, not 1"),
         ({"heuristic_input": True}, "heuristic_input needs heuristic"),
+        ({"heuristic": True, "margin_input": True}, "margin_input needs heuristic_input"),
     ],
 )
 def test_wrong_architectures_are_named(given, message):
@@ -237,6 +238,19 @@ def test_a_file_gives_back_the_network_bit_for_bit(name, options, form, kind, sh
         assert torch.equal(one, other)
     # it can be trained on
     loaded(observation)[0].sum().backward()
+
+
+def test_a_file_without_the_newer_fields_of_its_architecture_is_read(tmp_path):
+    game = make_game("azul")
+    network = build(game, Architecture("mlp", (8,)))
+    path = tmp_path / "net.safetensors"
+    save_network(path, network, make_head(game, Architecture("mlp", (8,)), "return", {}))
+    old = {"kind": "mlp", "hidden": [8], "channels": 16, "shared": True, "heuristic": False}
+    path.write_bytes(altered(path.read_bytes(), with_head(architecture=old)))
+    assert load_network(path)[1].architecture == Architecture("mlp", (8,))
+    path.write_bytes(altered(path.read_bytes(), with_head(architecture={**old, "kind": None, "size": 3})))
+    with pytest.raises(ValueError, match="lacks something, or has too much"):
+        load_network(path)
 
 
 def altered(content, change):

@@ -67,6 +67,7 @@ class AlphaZeroLearner:
             config.shared,
             config.heuristic,
             config.heuristic_input,
+            config.heuristic_input and config.value == "settled",
         )
         self.network: nn.Module = build(game, self.architecture).to(self.device)
         self.playing: nn.Module = copy.deepcopy(self.network) if config.averaging else self.network
@@ -144,7 +145,10 @@ class AlphaZeroLearner:
 
     def _play(self) -> list[Lessons]:
         """Let all players play a rollout by search, each in a thread of its own."""
-        evaluate = NetworkAgent("", self.playing, self._head(0.0), 0).evaluate
+        network = self.playing
+        if self.config.precision == "bfloat16":
+            network = copy.deepcopy(network).to(torch.bfloat16)
+        evaluate = NetworkAgent("", network, self._head(0.0), 0).evaluate
         if len(self.players) == 1:
             return [self.players[0].play(evaluate, self.config.rollout)]
         # kernels and torch let go of Python's lock
@@ -189,12 +193,14 @@ class AlphaZeroLearner:
             torch.from_numpy(np.ascontiguousarray(one))
             for one in (lessons.returns, lessons.margins, observation, *of_actions)
         )
-        worth, margins, see, target, legal, *heuristic = (tensor.to(self.device) for tensor in tensors)
-        logits, values = self.network(see, *heuristic)
+        worth, margins, see, target, legal, *others = (tensor.to(self.device) for tensor in tensors)
+        if self.architecture.margin_input:
+            others.append(margins)
+        logits, values = self.network(see, *others)
         log_policy = logits.masked_fill(legal == 0, _NO_LOGIT).log_softmax(dim=1)
         # decisions without a search have no target, which is 0
         policy_loss = -(target * log_policy).sum() / target.sum().clamp(min=1.0)
-        if self.config.value == "change":
+        if self.config.value != "return":
             # 0.5 + 0.5 * tanh(x), as returns are made of margins, is the sigmoid of 2 * x
             values = 2 * (values + margins)
         # returns lie between 0 and 1: cross-entropy pulls a sigmoid harder than the square does where it is far off

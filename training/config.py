@@ -90,7 +90,9 @@ class TrainingConfig:
         "stop the epochs of an iteration at 1.5 times this KL; null: never", None, low=0.0, of=_BOTH_PPO
     )
     compile: bool = _setting("compile the network with torch.compile", False, of=_PPO)
-    precision: str = _setting("numbers of the network's layers while learning", "float32", choices=PRECISIONS, of=_PPO)
+    precision: str = _setting(
+        "numbers of the network's layers, while ppo learns or alphazero plays", "float32", choices=PRECISIONS, of=_OWN
+    )
 
     share_current: float = _setting(
         "share of opponents that are the learner as it is, relative to the others", 0.4, low=0.0, of=_SB3
@@ -138,9 +140,10 @@ class TrainingConfig:
         of=_ZERO,
     )
     value: str = _setting(
-        "what values are: the return, or what it will be beyond the margin as it stands",
+        "what values are: the return, or what it will be beyond the margin as it stands (change) or would be if all "
+        "that is owed was settled now (settled; the network sees that margin then if it sees the heuristic)",
         "return",
-        choices=("return", "change"),
+        choices=("return", "change", "settled"),
         of=_ZERO,
     )
     win_weight: float = _setting(

@@ -94,7 +94,8 @@ class SearchPlayer:
 
     def _note(self, decisions: Decisions, games: np.ndarray, policy: np.ndarray, expected: np.ndarray | None) -> None:
         values = decisions.action_values[games] if self._config.heuristic else np.zeros((len(games), 0), np.float32)
-        seen = (decisions.observation[games], policy, decisions.mask[games], values, decisions.margins[games])
+        margins = decisions.settled_margins if self._config.value == "settled" else decisions.margins
+        seen = (decisions.observation[games], policy, decisions.mask[games], values, margins[games])
         self._histories.add(games, decisions.seats[games], *seen, expected)
 
     def _step(self, actions: np.ndarray) -> None:

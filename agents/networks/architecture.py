@@ -25,6 +25,7 @@ class Architecture:
     | `shared` | whether policy and values share the hidden layers, or each has its own |
     | `heuristic` | whether the logits are added to the game's heuristic, which is then a second input |
     | `heuristic_input` | whether the layers see that second input, too; needs `heuristic` |
+    | `margin_input` | whether they see the margins, too, a third input; needs `heuristic_input` |
 
     Raises ValueError that names the field if a value is none of these.
     """
@@ -35,6 +36,7 @@ class Architecture:
     shared: bool = True
     heuristic: bool = False
     heuristic_input: bool = False
+    margin_input: bool = False
 
     def __post_init__(self) -> None:
         if self.kind not in KINDS:
@@ -43,11 +45,13 @@ class Architecture:
             raise ValueError(f"hidden must be integers from 1 to {_WIDEST}, not {self.hidden!r}")
         if not _is_width(self.channels):
             raise ValueError(f"channels must be an integer from 1 to {_WIDEST}, not {self.channels!r}")
-        for name in ("shared", "heuristic", "heuristic_input"):
+        for name in ("shared", "heuristic", "heuristic_input", "margin_input"):
             if not isinstance(getattr(self, name), bool):
                 raise ValueError(f"{name} must be true or false, not {getattr(self, name)!r}")
         if self.heuristic_input and not self.heuristic:
             raise ValueError("heuristic_input needs heuristic")
+        if self.margin_input and not self.heuristic_input:
+            raise ValueError("margin_input needs heuristic_input")
 
 
 def _is_width(value: object) -> bool:
@@ -66,7 +70,9 @@ def build(game: Game, architecture: Architecture) -> "nn.Module":
     Its `forward` takes observations float32 [n, observation_size] and returns logits float32 [n, num_actions] of all
     actions, legal or not, and values float32 [n, num_players]: raw numbers, of which number k is about the player k
     seats after the one who observes. If the architecture is one with the game's heuristic, `forward` takes its values
-    of the actions, float32 [n, num_actions], as a second input (`agents.decisions.Decisions.action_values`).
+    of the actions, float32 [n, num_actions], as a second input (`agents.decisions.Decisions.action_values`), and as
+    a third one, if it is made to see them, settled margins, float32 [n, num_players], own seat first
+    (`settled_margins`).
 
     Raises ValueError if the network is to see cells and the observation has none.
     """
@@ -89,5 +95,6 @@ def _without_heuristic(game: Game, architecture: Architecture) -> "nn.Module":
     from .mlp import MLP
 
     inputs = game.observation_size + game.num_actions * architecture.heuristic_input
+    inputs += game.num_players * architecture.margin_input
     sizes = (inputs, game.num_actions, game.num_players)
     return MLP(*sizes, architecture.hidden, architecture.shared)

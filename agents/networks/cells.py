@@ -119,7 +119,8 @@ class CellNetwork(nn.Module):
     """`CellFeatures`, and an `MLP` on its core for the values and for the actions before the first cell's.
 
     Policy and values share the convolutions in any case. If the architecture's layers see the game's heuristic, its
-    values stand behind the observation: the cells' are seen by the convolutions, the others by the `MLP`.
+    values stand behind the observation: the cells' are seen by the convolutions, the others by the `MLP`, and so are
+    margins behind them.
     """
 
     def __init__(self, game: Game, architecture: Architecture) -> None:
@@ -133,16 +134,18 @@ class CellNetwork(nn.Module):
         sizes = (plane.shape[1], int(plane.high) + 1, architecture.channels)
         self.features = CellFeatures(observation_box(game), *sizes, self.valued)
         orthogonal(self.features.cell_logit, FIRST_LOGITS)
-        inputs = self.features.features_dim + first_cell * self.valued
+        self.first_margin = self.observation_size + game.num_actions
+        inputs = self.features.features_dim + first_cell * self.valued + game.num_players * architecture.margin_input
         self.heads = MLP(inputs, first_cell, game.num_players, architecture.hidden, architecture.shared)
 
     def forward(self, observation: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
         """Return logits float32 [n, num_actions] and values float32 [n, num_players]; see `build`."""
         if self.valued:
-            action_values = observation[:, self.observation_size :]
+            action_values = observation[:, self.observation_size : self.first_margin]
+            margins = observation[:, self.first_margin :]
             observation = observation[:, : self.observation_size]
             core, cells = self.features(observation, action_values[:, self.first_cell :])
-            core = torch.cat([core, action_values[:, : self.first_cell]], dim=1)
+            core = torch.cat([core, action_values[:, : self.first_cell], margins], dim=1)
         else:
             core, cells = self.features(observation)
         others, values = self.heads(core)

@@ -6,7 +6,7 @@ that a file could hold.
 """
 
 import json
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import MISSING, asdict, dataclass, field, fields
 from importlib.resources.abc import Traversable
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     import torch
     from torch import nn
 
-VALUES = ("return", "reward", "change")
+VALUES = ("return", "reward", "change", "settled")
 _KEY = "meeplezoo_network"
 _FORMAT = 1
 
@@ -36,12 +36,13 @@ class NetworkHead:
     | `observation` | the form of observations that the network sees |
     | `observation_size`, `num_actions` | sizes of what goes in and comes out |
     | `architecture` | what `build` makes it of |
-    | `value` | what the values mean, "return", "reward" or "change" |
+    | `value` | what the values mean, "return", "reward", "change" or "settled" |
     | `training` | where it comes from, JSON data; in it `win_weight`, of winning in its returns, and `leaf_plies` |
 
     With "return" sigmoid(values) are the returns, 0 to 1, that a tree search counts; with "reward" values are rewards
     of the kind "margin", so that 0.5 + 0.5 * tanh(values) are returns in which winning has no weight of its own; with
-    "change" they are what such a reward will be beyond the margin as it stands, which is to be added first.
+    "change" they are what such a reward will be beyond the margin as it stands, which is to be added first; with
+    "settled" the same beyond the settled margin (`agents.decisions.Decisions.settled_margins`).
 
     Raises ValueError that names the field if a value is none of these.
     """
@@ -168,7 +169,10 @@ def _read_head(content: bytes) -> NetworkHead:
 
 
 def _has_fields(plain: dict[str, Any], kind: type) -> bool:
-    return plain.keys() == {one.name for one in fields(kind)}
+    """Tell whether all is there that has no default, and nothing else: files of older versions lack newer fields."""
+    known = fields(kind)
+    needed = {one.name for one in known if one.default is MISSING and one.default_factory is MISSING}
+    return needed <= plain.keys() <= {one.name for one in known}
 
 
 def _game_of(head: NetworkHead) -> Game:

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from ..engine.compilation import kernel
+from ..engine.state import RUNNING
 from .state import (
     CENTRE,
     COLOURED,
@@ -28,7 +29,7 @@ from .state import (
     SIZE,
     TILING,
 )
-from .tiling import COLOUR_BONUS, COLUMN_BONUS, ROW_BONUS, open_columns, run_length, tile_points
+from .tiling import COLOUR_BONUS, COLUMN_BONUS, FULL, ROW_BONUS, open_columns, run_length, tile_points
 
 STARTING_BONUS = 0.5
 PARTIAL_LINE = 0.55
@@ -120,3 +121,66 @@ def wall_value(state: Any, player: int, row: int, column: int, colour: int) -> f
         of_colour += state["row_colours"][player, index] >> colour & 1
     shares = ROW_BONUS * in_row + COLUMN_BONUS * in_column + COLOUR_BONUS * of_colour
     return tile_points(across, down) + shares / (SIZE * 2.0)
+
+
+@kernel
+def settled_scores(state: Any, scores: Any) -> None:
+    """Write what each player would have if the round and the game ended now, to int32[players]."""
+    for player in range(int(state["option_num_players"])):
+        scores[player] = state["score"][player]
+        if state["over"] == RUNNING:
+            scores[player] = _settled_score(state, player)
+
+
+@kernel
+def _settled_score(state: Any, player: int) -> int:
+    """Return a player's score with the full lines tiled, the floor line paid and the bonuses (A17, A20, A29).
+
+    On the grey wall each full line takes the open column of the most points; which columns the lines above it close to
+    its colour is left out of account.
+    """
+    # the wall as sets of cells, five bits a line: by column, and by colour the rows that have it
+    columns: Any = np.int64(0)
+    colours: Any = np.int64(0)
+    for index in range(SIZE):
+        columns |= np.int64(state["column_cells"][player, index]) << (SIZE * index)
+        row_colours: Any = np.int64(state["row_colours"][player, index])
+        for colour in range(NUM_COLOURS):
+            colours |= (row_colours >> colour & 1) << (SIZE * colour + index)
+    points: Any = np.int64(state["score"][player])
+    bonus: Any = np.int64(0)
+    for row in range(SIZE):
+        across: Any = np.int64(state["row_cells"][player, row])
+        if state["line_count"][player, row] == row + 1:
+            colour = int(state["line_colour"][player, row]) - 1
+            column, gain = _best_tile(state, player, row, colour, across, columns)
+            if column >= 0:
+                points += gain
+                across |= 1 << column
+                columns |= np.int64(1) << (SIZE * column + row)
+                colours |= np.int64(1) << (SIZE * colour + row)
+        if across == FULL:
+            bonus += ROW_BONUS
+    for index in range(SIZE):
+        if columns >> (SIZE * index) & FULL == FULL:
+            bonus += COLUMN_BONUS
+        if colours >> (SIZE * index) & FULL == FULL:
+            bonus += COLOUR_BONUS
+    points -= FLOOR_COST[int(state["floor_count"][player])]
+    return max(np.int64(0), points) + bonus
+
+
+@kernel
+def _best_tile(state: Any, player: int, row: int, colour: int, across: int, columns: int) -> Any:
+    """Return the column of the most points for the tile of a full line, -1 if none is open, and the points (A19)."""
+    candidates = 1 << (row + colour) % SIZE if state["option_wall"] == COLOURED else open_columns(state, player, row)
+    best = -1
+    best_gain = 0
+    for column in range(SIZE):
+        if candidates >> column & 1:
+            down = columns >> (SIZE * column) & FULL
+            gain = tile_points(run_length(across | 1 << column, column), run_length(down | 1 << row, row))
+            if gain > best_gain:
+                best = column
+                best_gain = gain
+    return best, best_gain

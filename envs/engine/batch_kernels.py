@@ -220,6 +220,13 @@ def write_results(states: Any, scores: Any, places: Any) -> None:
 
 
 @kernel
+def write_settled_scores(states: Any, scores: Any) -> None:
+    """Write what players would have if all that is owed was settled now, int32 [n, players]."""
+    for index in range(len(states)):
+        greedy.settled_scores(states[index], scores[index])
+
+
+@kernel
 def redeal(states: Any, seats: Any, stream: Any) -> None:
     """Deal anew, in place, whatever a seat of each game cannot see, its future included, from one stream."""
     for index in range(len(states)):

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from ..engine.compilation import kernel
+from ..engine.state import RUNNING
 from .scoring import board_points, points_of
 from .state import DRAFT, NUM_CARDS, NUM_CITIES, NUM_SIZES
 from .table import (
@@ -106,3 +107,11 @@ def _selection_value(state: Any, index: Any) -> Any:
         share = np.int64(state["reserve"][state["draft_colour"], size]) / rounds
         value -= (1 + size) * abs(selection(state, index, np.int64(size)) - share)
     return value
+
+
+@kernel
+def settled_scores(state: Any, scores: Any) -> None:
+    """Write what each player would have if the round was scored now (M16-M19), to int32[players]."""
+    points = board_points(state) if state["over"] == RUNNING else np.int64(0)
+    for player in range(np.int64(state["option_num_players"])):
+        scores[player] = state["score"][player] + points_of(points, np.int64(player))

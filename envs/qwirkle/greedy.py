@@ -232,3 +232,10 @@ def _length_across(state: Any, cell: Any, right: Any, down: Any) -> Any:
             length += 1
             at = step(at, sign * down, sign * right)
     return length
+
+
+@kernel
+def settled_scores(state: Any, scores: Any) -> None:
+    """Write each player's score, to int32[players]: every turn is paid at once (Q15)."""
+    for player in range(np.int64(state["option_num_players"])):
+        scores[player] = state["score"][player]
