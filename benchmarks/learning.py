@@ -23,6 +23,7 @@ from ..envs.files import write_atomically
 from ..training.config import ALGORITHMS, TrainingConfig, settings_of
 from ..training.config_files import config_names, read_config
 from ..training.progress import duration
+from .learning_duels import play_duels
 from .learning_picture import draw
 from .learning_processes import Interrupted, Job, run_jobs
 from .learning_run import NEVER, Plan
@@ -154,13 +155,14 @@ def report(results: list[Path], settings: Settings, out: Path, copy: Path | None
     """Write the JSON file and the picture of finished runs and print the tables."""
     runs = [json.loads(path.read_text(encoding="utf-8")) for path in results]
     found = compare(runs, settings.minutes, settings.points)
-    content = {"settings": asdict(settings), **found, "runs": runs}
+    duels = play_duels(runs, [path.parent for path in results], settings.games_per_evaluation)
+    content = {"settings": asdict(settings), **found, "duels": duels, "runs": runs}
     for path in [out / "learning.json", *([copy] if copy else [])]:
         with write_atomically(path, "w") as file:
             json.dump(content, file, indent=1)
             file.write("\n")
     draw(found, settings.references, out / "learning.png")
-    print("\n".join([*time_table(found, settings), "", *final_table(found)]))
+    print("\n".join([*time_table(found, settings), "", *final_table(found), *duel_table(duels)]))
     print(f"\ndata: {out / 'learning.json'}\npicture: {out / 'learning.png'}")
 
 
@@ -196,6 +198,23 @@ def final_table(found: dict[str, Any]) -> list[str]:
         cells = [f"{row['training_minutes']:.2f}", f"{row['decisions']:,.0f}", f"{100 * row['schedule']:.0f} %"]
         rates = [_percent(row["final"][name]) for name in references]
         lines.append(_line([row["game"], row["algorithm"], *cells, *rates]))
+    return lines
+
+
+def duel_table(duels: list[dict[str, Any]]) -> list[str]:
+    """Return what came of games between the algorithms as a table in Markdown below an empty line; nothing of none."""
+    if not duels:
+        return []
+    lines = [
+        "",
+        "Last policies against each other, seed by seed: win rates (%) of the first algorithm as above",
+        "",
+        _line(["game", "algorithm", "against", "win rate", "by seed"]),
+        _line(["---"] * 5),
+    ]
+    for duel in duels:
+        by_seed = ", ".join(f"{100 * rate:.1f}" for rate in duel["win_rates"])
+        lines.append(_line([duel["game"], duel["algorithm"], duel["opponent"], _percent(duel), by_seed]))
     return lines
 
 

@@ -21,8 +21,8 @@ from ..envs.files import write_atomically
 from ..training.command import DONE, train_command
 from ..training.config import TrainingConfig, settings_of
 from ..training.config_files import read_config
-from ..training.learner import AGENT_KINDS
 from ..training.run_folder import RunFolder
+from .learning_duels import last_agent
 
 NEVER = 10**9
 """Iterations to the next evaluation or checkpoint: a leg ends with both, and that will do."""
@@ -204,8 +204,7 @@ def _result(plan: Plan, folder: RunFolder) -> dict[str, Any]:
     """Play the last policy against the final references; return all that is kept of a run."""
     config = read_config(str(folder.config))
     game = config.make_game()
-    kind, agent = next((kind, agent) for kind, agent in AGENT_KINDS.items() if folder.last(kind).is_file())
-    learner = f"{agent}:{folder.last(kind)}"
+    learner = last_agent(folder)
     final = {}
     for reference in plan.final_references:
         seed = (config.seed + _OTHER_DEALS) & MAX_SEED

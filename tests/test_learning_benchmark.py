@@ -7,13 +7,14 @@ import threading
 import time
 from dataclasses import asdict, replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 pytest.importorskip("sb3_contrib")
 
-from meeplezoo.benchmarks import learning
+from meeplezoo.benchmarks import learning, learning_duels
 from meeplezoo.benchmarks.learning_processes import Interrupted, Job, run_jobs
 from meeplezoo.benchmarks.learning_run import (
     Plan,
@@ -344,6 +345,12 @@ def test_a_tiny_comparison(tmp_path, capsys, in_this_process):
         assert set(run["evaluations"][-1]["results"]) == {"random", "greedy"}
         assert run["decisions"] > 0
         assert run["schedule"] > 0.5
+    (duel,) = content["duels"]
+    assert (duel["game"], duel["algorithm"], duel["opponent"]) == ("azul", "maskable_ppo", "alphazero")
+    assert duel["seeds"] == [0]
+    assert duel["win_rates"] == [duel["iqm"]]
+    assert duel["iqm"] in (0, 0.25, 0.5, 0.75, 1)
+    assert "| azul | maskable_ppo | alphazero |" in captured.out
     assert (out / "learning.png").read_bytes().startswith(b"\x89PNG")
     # one more seed: what has ended is not trained again
     before = {path: path.stat().st_mtime_ns for path in out.glob("*/*/metrics.jsonl")}
@@ -351,8 +358,38 @@ def test_a_tiny_comparison(tmp_path, capsys, in_this_process):
     assert learning.main(words_for(out, "--algorithms", "maskable_ppo", "--seeds", "2", "--resume")) == 0
     assert in_this_process == ["runs-azul-maskable_ppo-1"]
     assert all(path.stat().st_mtime_ns == moment for path, moment in before.items())
-    (row,) = json.loads((out / "learning.json").read_text())["rows"]
+    content = json.loads((out / "learning.json").read_text())
+    (row,) = content["rows"]
     assert row["seeds"] == [0, 1]
+    assert content["duels"] == []
+
+
+def test_duels_are_played_seed_by_seed_and_for_three_players_both_ways(tmp_path, monkeypatch):
+    played = []
+
+    class Result:
+        agents = (SimpleNamespace(win_rate=0.75),)
+
+    def note(game, names, games, seed):
+        played.append((game.num_players, [Path(name.partition(":")[2]).parent.name for name in names], games, seed))
+        return Result
+
+    monkeypatch.setattr(learning_duels, "evaluate", note)
+    runs, folders = [], []
+    for algorithm, kind in (("ppo", "safetensors"), ("maskable_ppo", "zip")):
+        for seed in range(2 if algorithm == "ppo" else 3):
+            folder = tmp_path / f"{algorithm}-{seed}"
+            folder.mkdir()
+            RunFolder(folder).last(kind).touch()
+            runs.append({"game": "azul", "options": {"num_players": 3}, "algorithm": algorithm, "seed": seed})
+            folders.append(folder)
+    one, other = learning_duels.play_duels(runs, folders, 7)
+    assert (one["algorithm"], one["opponent"], one["seeds"]) == ("ppo", "maskable_ppo", [0, 1])
+    assert (other["algorithm"], other["opponent"]) == ("maskable_ppo", "ppo")
+    assert one["win_rates"] == [0.75, 0.75]
+    assert (one["iqm"], one["low"], one["high"]) == (0.75, 0.75, 0.75)
+    assert played[0] == (3, ["ppo-0", "maskable_ppo-0", "maskable_ppo-0"], 7, 2_000_000)
+    assert played[3] == (3, ["maskable_ppo-1", "ppo-1", "ppo-1"], 7, 2_000_001)
 
 
 def test_an_interrupted_run_is_saved_and_goes_on(tmp_path):
