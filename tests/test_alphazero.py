@@ -340,6 +340,20 @@ def test_a_network_sees_settled_margins_and_its_values_begin_there(name, options
     np.testing.assert_allclose(shown[0][:, -game.num_players :], 5 * own_first, rtol=1e-6)
 
 
+def test_players_share_the_threads_of_torch(monkeypatch):
+    learner = AlphaZeroLearner(zero(players=2, threads=2), make_game("azul"))
+    seen = []
+    monkeypatch.setattr(SearchPlayer, "play", lambda *arguments: seen.append(torch.get_num_threads()))
+    before = torch.get_num_threads()
+    torch.set_num_threads(2)
+    try:
+        learner._play()
+        assert torch.get_num_threads() == 2
+    finally:
+        torch.set_num_threads(before)
+    assert seen == [1, 1]
+
+
 def test_games_in_bfloat16_are_those_of_a_rounded_network():
     config = zero(precision="bfloat16", heuristic=True, heuristic_input=True, value="settled", averaging=0.0)
     learner = AlphaZeroLearner(config, make_game("azul"))

@@ -151,9 +151,14 @@ class AlphaZeroLearner:
         evaluate = NetworkAgent("", network, self._head(0.0), 0).evaluate
         if len(self.players) == 1:
             return [self.players[0].play(evaluate, self.config.rollout)]
-        # kernels and torch let go of Python's lock
-        with ThreadPoolExecutor(len(self.players)) as pool:
-            return list(pool.map(lambda player: player.play(evaluate, self.config.rollout), self.players))
+        # torch's threads are shared out: all of them are there again for learning
+        torch.set_num_threads(max(1, self.config.threads // len(self.players)))
+        try:
+            # kernels and torch let go of Python's lock
+            with ThreadPoolExecutor(len(self.players)) as pool:
+                return list(pool.map(lambda player: player.play(evaluate, self.config.rollout), self.players))
+        finally:
+            torch.set_num_threads(self.config.threads)
 
     def _imitate(self) -> list[Lessons]:
         """Let an agent play until it has made enough decisions."""
