@@ -11,7 +11,7 @@ from reference_data import golden_files, move_key, read_lines
 
 from meeplezoo.envs import Game, GameBatch, IllegalMove, make_game
 from meeplezoo.envs.qwirkle import rules
-from meeplezoo.envs.qwirkle.state import COLOURS, FIRST_SLOT, KINDS, SHAPES
+from meeplezoo.envs.qwirkle.state import COLOURS, END, FIRST_SLOT, KINDS, SHAPES
 from meeplezoo.envs.qwirkle.table import admitted
 
 OPTIONS = [{"num_players": players, "opening": opening} for players in (2, 3, 4) for opening in ("strict", "free")]
@@ -288,6 +288,28 @@ def test_redealing_keeps_what_a_seat_knows_and_changes_the_rest() -> None:
             position = game.position(after)
             assert game.position(game.from_position(position)) == position
     assert changed > 1500
+
+
+def test_settled_scores_are_those_of_a_turn_that_ends_at_once() -> None:
+    game = make_game("qwirkle", num_players=3)
+    batch = GameBatch(game, 8, auto_reset=False)
+    batch.reset(5)
+    ended_turns = 0
+    while not (batch.states["over"] > 0).all():
+        scores = np.zeros((8, 3), np.int32)
+        game.kernels.write_settled_scores(batch.states, scores)
+        for state, settled in zip(batch.states.copy(), scores.tolist(), strict=True):
+            player = state["to_move"]
+            if state["placed_count"] > 0:
+                if not game.mask(state)[END]:
+                    continue
+                game.play_action(state, END)
+                ended_turns += 1
+                # the bonus for the last tile is not yet won
+                settled[player] += 6 if state["hand_size"][player] == 0 else 0
+            assert settled == state["score"][:3].tolist()
+        batch.step(batch.random_actions())
+    assert ended_turns > 300
 
 
 def test_other_seats_do_not_see_what_is_laid_aside() -> None:

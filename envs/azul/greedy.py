@@ -7,7 +7,7 @@ The value of taking n tiles of a colour to a line is, in points:
 - if it does not: the same points, discounted by how much of the line will still be missing;
 - a small price for the marker beyond its floor space: it is worth the right to begin the next round.
 
-On the grey wall a line counts with its best open column.
+On the grey wall a line counts with its best open column. Settled scores are those of the tiling and the bonuses alone.
 """
 
 from typing import Any

@@ -14,6 +14,7 @@ import numpy as np
 
 from ..engine.bits import nth_bit, popcount
 from ..engine.compilation import kernel
+from ..engine.state import RUNNING
 from .placement import (
     action_of_cell,
     along_row,
@@ -236,6 +237,8 @@ def _length_across(state: Any, cell: Any, right: Any, down: Any) -> Any:
 
 @kernel
 def settled_scores(state: Any, scores: Any) -> None:
-    """Write each player's score, to int32[players]: every turn is paid at once (Q15)."""
+    """Write what each player would have if the turn ended now (Q16), to int32[players]."""
     for player in range(np.int64(state["option_num_players"])):
         scores[player] = state["score"][player]
+    if state["over"] == RUNNING and state["placed_count"] > 0:
+        scores[state["to_move"]] += turn_points(state)
