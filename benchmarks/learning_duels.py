@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from ..agents.evaluation import evaluate
-from ..envs import make_game
+from ..envs import Game, make_game
 from ..envs.engine.random_stream import MAX_SEED
 from ..training.learner import AGENT_KINDS
 from ..training.run_folder import RunFolder
@@ -40,25 +40,26 @@ def play_duels(runs: Sequence[dict[str, Any]], folders: Sequence[Path], games: i
     """
     found = []
     for game in dict.fromkeys(run["game"] for run in runs):
+        own = [(run, RunFolder(folder)) for run, folder in zip(runs, folders, strict=True) if run["game"] == game]
+        table = make_game(game, **own[0][0]["options"])
         players: dict[str, dict[int, str]] = {}
-        options: dict[str, Any] = {}
-        for run, folder in zip(runs, folders, strict=True):
-            if run["game"] == game:
-                players.setdefault(run["algorithm"], {})[run["seed"]] = last_agent(RunFolder(folder))
-                options = run["options"]
-        table = make_game(game, **options)
+        for run, folder in own:
+            players.setdefault(run["algorithm"], {})[run["seed"]] = last_agent(folder)
         pairs = combinations if table.num_players == 2 else permutations
         for one, other in pairs(players, 2):
-            seeds = sorted(players[one].keys() & players[other].keys())
-            rates = []
-            for seed in seeds:
-                names = [players[one][seed], *[players[other][seed]] * (table.num_players - 1)]
-                result = evaluate(table, names, games, (seed + _OTHER_DEALS) & MAX_SEED)
-                rates.append(result.agents[0].win_rate)
-            if seeds:
-                means = summary([np.array(rates)[:, None]])
+            rates = _win_rates(table, players[one], players[other], games)
+            if rates:
+                means = summary([np.array(list(rates.values()))[:, None]])
                 numbers = {key: values and values[0] for key, values in means.items()}
-                found.append(
-                    {"game": game, "algorithm": one, "opponent": other, "seeds": seeds, "win_rates": rates, **numbers}
-                )
+                names = {"game": game, "algorithm": one, "opponent": other}
+                found.append({**names, "seeds": list(rates), "win_rates": list(rates.values()), **numbers})
     return found
+
+
+def _win_rates(game: Game, ones: dict[int, str], others: dict[int, str], games: int) -> dict[int, float]:
+    """Return by seed, for those that both have, the win rate of an agent with the other one in all other seats."""
+    rates = {}
+    for seed in sorted(ones.keys() & others.keys()):
+        names = [ones[seed], *[others[seed]] * (game.num_players - 1)]
+        rates[seed] = evaluate(game, names, games, (seed + _OTHER_DEALS) & MAX_SEED).agents[0].win_rate
+    return rates

@@ -67,7 +67,7 @@ class AlphaZeroLearner:
             config.shared,
             config.heuristic,
             config.heuristic_input,
-            config.heuristic_input and config.value == "settled",
+            margin_input=config.heuristic_input and config.value == "settled",
         )
         self.network: nn.Module = build(game, self.architecture).to(self.device)
         self.playing: nn.Module = copy.deepcopy(self.network) if config.averaging else self.network

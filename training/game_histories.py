@@ -17,7 +17,7 @@ class Lessons:
     observation: float32 [k, observation_size]; policy: float32 [k, num_actions], the target, all 0 if there is none;
     mask: int8 [k, num_actions]; returns: float32 [k, num_players], the target, own seat first; action_values: float32
     [k, num_actions], or [k, 0] if nobody asks, what the game's heuristic thinks; margins: float32 [k, num_players], as
-    the game stood, in margin scales, own seat first; games: how many were finished.
+    the game stood or settled, in margin scales, own seat first; games: how many were finished.
     """
 
     observation: np.ndarray

@@ -17,7 +17,7 @@ class ReplayWindow:
     | `mask` | uint8 [size, num_actions / 8] | the legal actions, one bit each |
     | `returns` | float32 [size, num_players] | the targets of the values, own seat first |
     | `action_values` | float16 [size, num_actions] | the heuristic's values; no columns if nobody asks |
-    | `margins` | float32 [size, num_players] | as the game stood, in margin scales, own seat first |
+    | `margins` | float32 [size, num_players] | that values are learned beside, in margin scales, own seat first |
 
     Observations are small multiples of simple fractions: 11 bits tell them apart.
     """
