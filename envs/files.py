@@ -1,6 +1,7 @@
-"""Writing files that are whole or not there."""
+"""Files: written whole or not at all, read only if they are regular and of a sensible size."""
 
 import os
+import stat
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -26,3 +27,19 @@ def write_atomically(path: Path, mode: str = "wb") -> Iterator[IO[Any]]:
     except BaseException:
         Path(temporary).unlink(missing_ok=True)
         raise
+
+
+def read_file(path: str | Path, limit: int) -> bytes:
+    """Return the content of a regular file of at most `limit` bytes.
+
+    Raises ValueError, one sentence that names the file, if it is larger or not a regular file (a device, a pipe, a
+    folder), and OSError if it cannot be read.
+    """
+    # looked at before it is opened: opening a pipe waits for a writer, opening a device may do anything
+    if not stat.S_ISREG(os.stat(path).st_mode):
+        raise ValueError(f"{path} is not a regular file")
+    with open(path, "rb") as file:
+        content = file.read(limit + 1)
+    if len(content) > limit:
+        raise ValueError(f"{path} is larger than {limit:,} bytes, the most that is read")
+    return content
