@@ -12,7 +12,11 @@ _repr.maxlevel = 4
 
 def shorten(value: Any) -> str:
     """Return the repr of a value in at most 80 characters; what is nested or long is cut before it is written out."""
-    text = _repr.repr(value)
+    try:
+        text = _repr.repr(value)
+    except ValueError:
+        # Python writes no integers of more than 4,300 digits
+        text = f"a {type(value).__name__} too large to write"
     return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 3]}..."
 
 
