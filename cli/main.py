@@ -8,9 +8,9 @@ import os
 import sys
 from collections.abc import Callable, Sequence
 from importlib import import_module
-from importlib.metadata import version
 from io import TextIOWrapper
 
+from .. import __version__
 from .errors import CommandError, UsageError
 
 COMMANDS = {
@@ -69,7 +69,7 @@ def _run(words: list[str]) -> int:
         print(_help())
         return 0
     if command == "--version":
-        print(f"meeplezoo {version('meeplezoo')}")
+        print(f"meeplezoo {__version__}")
         return 0
     if command not in COMMANDS:
         raise UsageError(f"there is no command {command!r}; the commands are {', '.join(COMMANDS)}")
