@@ -23,7 +23,7 @@ lint: .venv/installed
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	mkdir -p .types/meeplezoo
-	for part in envs agents training configs benchmarks cli; do ln -sfn ../../$$part .types/meeplezoo/$$part; done
+	for part in __init__.py envs agents training configs benchmarks cli; do ln -sfn ../../$$part .types/meeplezoo/$$part; done
 	MYPYPATH=.types $(BIN)/mypy
 
 bench: .venv/installed-bench
@@ -32,7 +32,7 @@ bench: .venv/installed-bench
 wheel: .venv/installed
 	sh .ci/try_wheel $(PYTHON)
 
-.venv/installed: pyproject.toml constraints.txt
+.venv/installed: pyproject.toml setup.py constraints.txt
 	$(PYTHON) -m venv .venv
 	$(INSTALL) --editable '.[all]'
 	touch $@

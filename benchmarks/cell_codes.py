@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ..envs import GameBatch, game_names, make_game
+from ..envs.messages import error_line
 
 SAMPLES = 256
 CHANNELS = 16
@@ -33,7 +34,7 @@ def main(arguments: list[str] | None = None) -> int:
     game = make_game(parser.parse_args(arguments).game)
     plane = game.observation_fields[0]
     if game.description.first_cell_action is None or len(plane.shape) != 3:
-        print(f"meeplezoo: the observations of {game.name} have no plane of cells", file=sys.stderr)
+        print(error_line(f"the observations of {game.name} have no plane of cells"), file=sys.stderr)
         return 2
     import torch
     from torch import nn

@@ -16,6 +16,7 @@ from ..agents.arena.standings import as_json
 from ..agents.arena.tournament import play_tournament
 from ..envs import game_names
 from ..envs.files import write_atomically
+from ..envs.messages import error_line
 from ..envs.registry import describe
 
 AGENTS = ("random", "greedy", "mcts:sims=50")
@@ -94,7 +95,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the ladders to a JSON file")
     chosen = parser.parse_args(arguments)
     if chosen.deals < 1 or chosen.processes < 1:
-        print("meeplezoo: --deals and --processes must be at least 1", file=sys.stderr)
+        print(error_line("--deals and --processes must be at least 1"), file=sys.stderr)
         return 2
     games = [chosen.game] if chosen.game else list(game_names())
     rows = list(ladders(games, chosen.players, chosen.deals, chosen.processes))

@@ -23,6 +23,7 @@ from typing import Any
 from ..configs.yaml_settings import parse_overrides
 from ..envs import game_names
 from ..envs.files import write_atomically
+from ..envs.messages import error_line
 from ..envs.options import Number
 from ..envs.registry import describe
 from ..training.config import settings_of
@@ -124,7 +125,7 @@ def main(arguments: list[str] | None = None) -> int:
             print(line(row), flush=True)
             measured.append(row)
     except ValueError as error:
-        print(f"meeplezoo: error: {error}", file=sys.stderr)
+        print(error_line(error), file=sys.stderr)
         return 2
     if chosen.json:
         with write_atomically(chosen.json, "w") as file:

@@ -20,6 +20,7 @@ from typing import Any
 from ..configs.yaml_settings import parse_overrides
 from ..envs import game_names
 from ..envs.files import write_atomically
+from ..envs.messages import error_line
 from ..training.config import ALGORITHMS, TrainingConfig, settings_of
 from ..training.config_files import config_names, read_config
 from ..training.progress import duration
@@ -303,7 +304,7 @@ def main(arguments: list[str] | None = None) -> int:
             read_config(plan.config, plan.overrides)
         begin(out, settings, resume=chosen.resume)
     except ValueError as error:
-        print(f"meeplezoo: error: {error}", file=sys.stderr)
+        print(error_line(error), file=sys.stderr)
         return WRONGLY_CALLED
     for game in chosen.games:
         for algorithm in chosen.algorithms:
@@ -320,7 +321,7 @@ def main(arguments: list[str] | None = None) -> int:
     if results:
         report(results, settings, out, chosen.json)
     for job in failed:
-        print(f"meeplezoo: error: {job.name} has failed; see {job.log}", file=sys.stderr)
+        print(error_line(f"{job.name} has failed; see {job.log}"), file=sys.stderr)
     return FAILED if failed else DONE
 
 

@@ -2,18 +2,15 @@
 
 import json
 import os
-import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from types import FrameType
 from typing import Any
 
 from ..envs.files import write_atomically
+from ..envs.interruption import interrupt_on_terminate
 from ..training.progress import duration
 
 _ONE_THREAD = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMBA_NUM_THREADS")
@@ -45,7 +42,7 @@ def run_jobs(jobs: list[Job], processes: int, what: str) -> list[Job]:
     running: dict[subprocess.Popen[bytes], Job] = {}
     failed: list[Job] = []
     began = time.monotonic()
-    with _interruptible():
+    with interrupt_on_terminate():
         try:
             while waiting or running:
                 while waiting and len(running) < processes:
@@ -94,17 +91,3 @@ def _stop(running: dict[subprocess.Popen[bytes], Job]) -> None:
     except KeyboardInterrupt:
         for process in running:
             process.kill()
-
-
-@contextmanager
-def _interruptible() -> Iterator[None]:
-    """Turn SIGTERM into KeyboardInterrupt, as Ctrl-C is."""
-
-    def interrupt(number: int, frame: FrameType | None) -> None:
-        raise KeyboardInterrupt
-
-    previous = signal.signal(signal.SIGTERM, interrupt)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, previous)

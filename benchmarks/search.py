@@ -35,6 +35,7 @@ from ..envs.engine.random_stream import renew_stream
 from ..envs.engine.search_trees import back_up, clear_node
 from ..envs.files import write_atomically
 from ..envs.game import as_batch
+from ..envs.messages import error_line
 from ..envs.registry import describe
 from ..envs.search import NODE_DTYPE, search_kernels
 
@@ -248,7 +249,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the rows to a JSON file")
     chosen = parser.parse_args(arguments)
     if chosen.sims < 1:
-        print("meeplezoo: --sims must be at least 1", file=sys.stderr)
+        print(error_line("--sims must be at least 1"), file=sys.stderr)
         return 2
     heads = "".join(f"{name:>9}" for name in ("sims/s", *COLUMNS))
     print(f"{'game':<14}{'pl.':>3}  {'search':<36}{heads}", flush=True)

@@ -10,10 +10,11 @@ import sys
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 from ..envs import Game, game_names, make_game
 from ..envs.files import write_atomically
+from ..envs.messages import error_line
 from ..envs.options import parse
 from ..envs.registry import describe
 from . import layers
@@ -59,14 +60,14 @@ def main(arguments: list[str] | None = None) -> int:
             for name in ([chosen.game] if chosen.game else game_names())
         ]
     except ValueError as error:
-        print(f"meeplezoo: {error}", file=sys.stderr)
+        print(error_line(error), file=sys.stderr)
         return 2
     _use_one_core()
     rows = [*(row for game in games for row in measurements(game)), *peer_measurements()]
     text = chosen.only or ""
     rows = [entry for entry in rows if text in f"{entry[0]['game']} {entry[0]['layer']} {entry[0]['batch']}"]
     if not rows:
-        print(f"meeplezoo: nothing to measure contains {text!r}", file=sys.stderr)
+        print(error_line(f"nothing to measure contains {text!r}"), file=sys.stderr)
         return 2
     results = []
     print(f"{'game':<14}{'layer':<24}{'batch':>6}{'decisions/s':>14}", flush=True)
@@ -85,10 +86,22 @@ def main(arguments: list[str] | None = None) -> int:
     return 0
 
 
+class _Parser(argparse.ArgumentParser):
+    """A parser that ends with one sentence and exit code 2 if the arguments are wrong."""
+
+    def error(self, message: str) -> NoReturn:
+        print(error_line(f"{message}; see {self.prog} --help"), file=sys.stderr)
+        sys.exit(2)
+
+
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
+    examples = ["meeplezoo bench", f"meeplezoo bench --game {game_names()[0]} --only step+mask --json speed.json"]
+    parser = _Parser(
         prog="meeplezoo bench",
         description="Measure decisions per second of every layer, on one core, beside other libraries'.",
+        epilog="\n  ".join(["examples:", *examples]),
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
     )
     parser.add_argument("--game", help="measure this game only (default: all)")
     parser.add_argument(

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import argparse
 import os
-from collections.abc import Sequence
+import sys
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
@@ -13,17 +14,25 @@ from .errors import UsageError
 if TYPE_CHECKING:
     from ..agents import Agent
     from ..envs import Game
+    from ..envs.description import GameDescription
+
+
+COLOURS = ALWAYS, NEVER, AUTO = "always", "never", "auto"
+HUMAN = "human"
+"""The agent that is a person, in `meeplezoo play`."""
 
 
 class CommandParser(argparse.ArgumentParser):
     """The parser of one command; wrong arguments raise UsageError instead of ending the process.
 
-    "{game}" in the examples becomes the name of a game when they are shown.
+    `forms` are what may stand behind the command, if one form does not say it all. In the examples "{game}" becomes
+    the name of a game, "{option}" one of its options with a value.
     """
 
-    def __init__(self, command: str, description: str, examples: Sequence[str]) -> None:
+    def __init__(self, command: str, description: str, examples: Sequence[str], forms: Sequence[str] = ()) -> None:
         super().__init__(
             prog=f"meeplezoo {command}",
+            usage="\n       ".join(f"meeplezoo {command} {form}" for form in forms) or None,
             description=description,
             formatter_class=argparse.RawDescriptionHelpFormatter,
             allow_abbrev=False,
@@ -32,10 +41,21 @@ class CommandParser(argparse.ArgumentParser):
 
     def format_help(self) -> str:
         """Return the help with the examples."""
-        from ..envs.registry import game_names
+        return super().format_help() + "\n".join(
+            ["", "examples:", *(f"  {example}" for example in self.examples()), ""]
+        )
 
-        examples = (example.format(game=game_names()[0]) for example in self._examples)
-        return super().format_help() + "\n".join(["", "examples:", *(f"  {example}" for example in examples), ""])
+    def examples(self) -> list[str]:
+        """Return the examples as they are shown."""
+        from ..envs.options import Choice
+        from ..envs.registry import describe, game_names
+
+        # examples have up to three agents
+        game = next((name for name in game_names() if 3 in describe(name).player_counts), game_names()[0])
+        options = describe(game).options
+        option = next((one for one in options if isinstance(one, Choice)), options[-1])
+        value = option.choices[-1] if isinstance(option, Choice) else option.default
+        return [example.format(game=game, option=f"{option.name}={value}") for example in self._examples]
 
     def error(self, message: str) -> NoReturn:
         """Raise UsageError."""
@@ -58,6 +78,17 @@ class CommandParser(argparse.ArgumentParser):
             default=[],
             help="an option of the game, e.g. num_players=3; may be repeated; "
             "num_players follows from the number of agents if it is not given",
+        )
+
+    def add_colour(self) -> None:
+        """Add --colour; `wants_colour` says what it means."""
+        self.add_argument(
+            "--colour",
+            "--color",
+            choices=COLOURS,
+            default=AUTO,
+            metavar="WHEN",
+            help="always, never or auto: where the terminal can show it and NO_COLOR is not set (default: auto)",
         )
 
     def add_seed(self, default: int | None) -> None:
@@ -94,8 +125,15 @@ def seed(text: str) -> int:
     return int(text)
 
 
-def game_for(name: str, options: list[str], num_agents: int | None) -> Game:
-    """Return the game; the number of agents, if known, is that of the players.
+def wants_colour(when: str) -> bool:
+    """Return whether standard output gets colour codes; what --colour says counts more than NO_COLOR."""
+    from ..envs.terminal import supports_colour
+
+    return when == ALWAYS or (when == AUTO and supports_colour(sys.stdout))
+
+
+def game_for(name: str, options: list[str], agents: Sequence[str]) -> Game:
+    """Return the game; the number of agents, if there are any, is that of the players.
 
     Raises UsageError for an unknown game or option, and if agents and players differ in number.
     """
@@ -104,12 +142,15 @@ def game_for(name: str, options: list[str], num_agents: int | None) -> Game:
     from ..envs.registry import describe
 
     try:
-        given = parse(name, describe(name).options, options)
-        if num_agents is not None:
-            num_players = given.setdefault("num_players", num_agents)
-            if num_players != num_agents:
-                agents = "1 agent is" if num_agents == 1 else f"{num_agents} agents are"
-                raise UsageError(f"{agents} given, but num_players is {num_players}")
+        description = describe(name)
+        given = parse(name, description.options, options)
+        if agents:
+            num_players = given.setdefault("num_players", len(agents))
+            if num_players != len(agents):
+                raise UsageError(f"{_listed(agents)}, but num_players is {num_players}")
+            if num_players not in description.player_counts:
+                needed = f"{name} needs an agent for each player, {_player_counts(description)}"
+                raise UsageError(f"{needed}, but {_listed(agents)}")
         return make_game(name, **given)
     except ValueError as error:
         raise UsageError(str(error)) from None
@@ -121,10 +162,19 @@ def agents_for(game: Game, names: Sequence[str], seed: int) -> list[Agent]:
     os.environ.setdefault("OMP_NUM_THREADS", "1")
     from ..agents.matches import seat_agents
 
+    refuse_people(names)
     try:
         return seat_agents(game, names, seed)
     except ValueError as error:
         raise UsageError(str(error)) from None
+
+
+def refuse_people(names: Iterable[str]) -> None:
+    """Raise UsageError if one of the agents is a person."""
+    from ..agents import agent_names
+
+    if HUMAN in names:
+        raise UsageError(f"{HUMAN} plays in `meeplezoo play` only; the agents are {', '.join(agent_names())}")
 
 
 def input_file(text: str) -> Path:
@@ -146,6 +196,27 @@ def output_file(text: str) -> Path:
         raise UsageError(f"{text} is no ordinary file")
     # the file takes the place of what is there: of what a link points to, not of the link
     return path.resolve() if path.is_symlink() else path
+
+
+def _listed(agents: Sequence[str]) -> str:
+    """Return how many agents are given, and which, like "2 agents are given (greedy, random)"."""
+    number = "1 agent is" if len(agents) == 1 else f"{len(agents)} agents are"
+    from ..envs.messages import display_name
+
+    return f"{number} given ({', '.join(map(display_name, agents))})"
+
+
+def _player_counts(game: GameDescription) -> str:
+    """Return for how many players a game is, like "2 to 4 (2 by default)"."""
+    low, high = game.player_counts[0], game.player_counts[-1]
+    return f"{low}" if low == high else f"{low} to {high} ({game.default_players} by default)"
+
+
+def against(names: Sequence[object]) -> str:
+    """Return the names of the agents of a game, like "greedy against random"."""
+    from ..envs.messages import display_name
+
+    return " against ".join(map(display_name, names))
 
 
 def described(game: Game) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING
 
 from .arguments import CommandParser, agents_for, counted, described, game_for, output_file
@@ -15,22 +14,23 @@ if TYPE_CHECKING:
 def run(words: list[str]) -> int:
     """Play the games, print the table and write the JSON file."""
     arguments = _parser().read(words)
-    game = game_for(arguments.game, arguments.option, len(arguments.agents))
+    game = game_for(arguments.game, arguments.option, arguments.agents)
     agents = agents_for(game, arguments.agents, arguments.seed)
     path = output_file(arguments.json) if arguments.json else None
     from ..agents.evaluation import evaluate
     from ..envs import IllegalMove
     from ..envs.files import write_atomically
+    from ..envs.strict_json import json_bytes
 
     try:
         evaluation = evaluate(game, agents, arguments.games, arguments.seed)
     except IllegalMove as error:
         raise CommandError(error) from None
-    print(table(evaluation))
+    # first of all what cannot be had again if nobody reads the output any more
     if path is not None:
         with write_atomically(path) as file:
-            text = json.dumps(evaluation.as_json(), ensure_ascii=False, indent=2)
-            file.write(text.encode() + b"\n")
+            file.write(json_bytes(evaluation.as_json(), indent=2) + b"\n")
+    print(table(evaluation))
     return 0
 
 
@@ -42,7 +42,7 @@ def _parser() -> CommandParser:
         [
             "meeplezoo evaluate {game} greedy random --games 1000",
             "meeplezoo evaluate {game} greedy random random --games 600 --seed 7 --json result.json",
-            "meeplezoo evaluate {game} ppo:runs/RUN/best.zip greedy",
+            "meeplezoo evaluate {game} ppo:runs/RUN/best.zip greedy --games 200",
         ],
     )
     parser.add_game()
@@ -55,6 +55,10 @@ def _parser() -> CommandParser:
 
 def table(evaluation: Evaluation) -> str:
     """Return an evaluation as an aligned table with a line above and below."""
+    from ..envs.messages import display_name
+    from ..envs.wording import two_digits
+    from .tables import align
+
     head = ("agent", "wins", "draws", "losses", "win rate", "95 % interval", "mean score", "margin")
     rows = [head]
     for agent in evaluation.agents:
@@ -62,14 +66,12 @@ def table(evaluation: Evaluation) -> str:
         interval = f"{100 * low:.1f} - {100 * high:.1f} %"
         counts = (f"{agent.wins:,}", f"{agent.draws:,}", f"{agent.losses:,}")
         rate = f"{100 * agent.win_rate:.1f} %"
-        rows.append((agent.name, *counts, rate, interval, f"{agent.mean_score:.2f}", f"{agent.mean_margin:+.2f}"))
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    lines = []
-    for name, *cells in rows:
-        aligned = (f"{cell:>{width}}" for cell, width in zip(cells, widths[1:], strict=True))
-        lines.append("  ".join([f"{name:{widths[0]}}", *aligned]))
-    games = counted(evaluation.games, "game")
-    title = f"{described(evaluation.game)}: {games}, seed {evaluation.seed}, all {evaluation.seatings} seatings"
-    speed = f"{evaluation.games / evaluation.seconds:,.0f} games per second"
+        rows.append(
+            (display_name(agent.name), *counts, rate, interval, f"{agent.mean_score:.2f}", f"{agent.mean_margin:+.2f}")
+        )
+    lines = align(rows, left=[0])
+    games, seatings = counted(evaluation.games, "game"), f"all {evaluation.seatings} seatings"
+    title = f"{described(evaluation.game)}: {games}, seed {evaluation.seed}, {seatings}"
+    speed = f"{two_digits(evaluation.games / evaluation.seconds)} games per second"
     cut_off = f"{counted(evaluation.truncated, 'game')} cut off by a limit"
     return "\n".join([title, "", *lines, "", f"{speed}, {cut_off}"])

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from itertools import product
 from typing import TYPE_CHECKING
 
-from .arguments import CommandParser
+from .arguments import HUMAN, CommandParser
 
 if TYPE_CHECKING:
     from ..envs.description import GameDescription
@@ -22,8 +22,8 @@ def run(words: list[str]) -> int:
     for name in game_names():
         print("\n".join(_game_lines(describe(name))) + "\n")
     print("agents of every game")
-    names = {**agent_names(), "human": "you, in `meeplezoo play`"}
-    print("\n".join(_columns([(f"  {name}", meaning) for name, meaning in names.items()])))
+    print("\n".join(_columns([(f"  {name}", meaning) for name, meaning in agent_names().items()])))
+    print(f"\nin `meeplezoo play` only\n  {HUMAN}  you")
     return 0
 
 
@@ -65,5 +65,6 @@ def _range(values: set[int]) -> str:
 
 
 def _columns(rows: Sequence[tuple[str, ...]]) -> list[str]:
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    return ["  ".join(f"{cell:{width}}" for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
+    from .tables import align
+
+    return align(rows, left=range(len(rows[0])))

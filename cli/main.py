@@ -4,13 +4,12 @@ Exit codes: 0 done, 1 failed, 2 called wrongly, 130 interrupted (Ctrl-C), 141 no
 Only the subcommand that is run is imported, and it imports the games when it needs them.
 """
 
-import os
 import sys
 from collections.abc import Callable, Sequence
 from importlib import import_module
-from importlib.metadata import version
-from io import TextIOWrapper
 
+from .. import __version__
+from .console import print_error, standard_streams
 from .errors import CommandError, UsageError
 
 COMMANDS = {
@@ -34,30 +33,26 @@ Run = Callable[[list[str]], int]
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command line (default: that of the process) and return the exit code."""
     words = list(sys.argv[1:] if arguments is None else arguments)
-    if isinstance(sys.stdout, TextIOWrapper):
-        # a terminal that lacks a character of a board shows a question mark
-        sys.stdout.reconfigure(errors="replace")
-    try:
-        code = _run(words)
-        # here, where a reader who has gone away is noticed quietly, and not at the end of the process
-        sys.stdout.flush()
-    except UsageError as error:
-        return _report(error, 2)
-    except CommandError as error:
-        return _report(error, 1)
-    except KeyboardInterrupt:
-        return INTERRUPTED
-    except BrokenPipeError:
-        # Python flushes standard output once more at its end; what is left must go nowhere
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return BROKEN_PIPE
-    except OSError as error:
-        return _report(f"{error.filename}: {error.strerror}" if error.filename else error, 1)
-    return code
+    with standard_streams():
+        try:
+            code = _run(words)
+            # here, where a reader who has gone away is noticed, and not at the end of the process
+            sys.stdout.flush()
+        except UsageError as error:
+            return _report(error, 2)
+        except CommandError as error:
+            return _report(error, 1)
+        except KeyboardInterrupt:
+            return INTERRUPTED
+        except BrokenPipeError:
+            return BROKEN_PIPE
+        except OSError as error:
+            return _report(f"{error.filename}: {error.strerror}" if error.filename else error, 1)
+        return code
 
 
 def _report(error: object, code: int) -> int:
-    print(f"meeplezoo: error: {error}", file=sys.stderr)
+    print_error(error)
     return code
 
 
@@ -69,7 +64,7 @@ def _run(words: list[str]) -> int:
         print(_help())
         return 0
     if command == "--version":
-        print(f"meeplezoo {version('meeplezoo')}")
+        print(f"meeplezoo {__version__}")
         return 0
     if command not in COMMANDS:
         raise UsageError(f"there is no command {command!r}; the commands are {', '.join(COMMANDS)}")
@@ -95,6 +90,6 @@ def _help() -> str:
         "  -h, --help  show this help; `meeplezoo COMMAND --help` shows that of a command, with examples",
         "  --version   show the version",
         "",
-        "exit codes: 0 done, 1 failed, 2 called wrongly",
+        "exit codes: 0 done, 1 failed, 2 called wrongly, 130 interrupted, 141 nobody reads the output any more",
     ]
     return "\n".join(lines)

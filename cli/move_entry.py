@@ -11,11 +11,14 @@ import json
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from ..envs.messages import cut_middle, shorten
+
 if TYPE_CHECKING:
     from ..envs.game import Move
 
 _GAP = 3
 _FEW = 6
+_LONGEST = 80
 
 
 def short_form(move: Move) -> str:
@@ -41,7 +44,7 @@ def read_move(text: str, legal: Sequence[Move]) -> Move:
         return _from_json(text, legal)
     if text.isascii() and text.isdigit():
         if len(text) > 9 or not 1 <= int(text) <= len(legal):
-            raise ValueError(f"there is no move {text}; the moves are 1 to {len(legal)}")
+            raise ValueError(f"there is no move {cut_middle(text, _LONGEST)}; the moves are 1 to {len(legal)}")
         return legal[int(text) - 1]
     words = text.lower().split()
     for fits in (_equal, _begins):
@@ -50,8 +53,10 @@ def read_move(text: str, legal: Sequence[Move]) -> Move:
             return found[0]
         if found:
             shown = ", ".join(short_form(move) for move in found[:_FEW])
-            raise ValueError(f"{text!r} may be {shown}{' ...' if len(found) > _FEW else ''}")
-    raise ValueError(f"{text!r} is no legal move; type a number, a move like {short_form(legal[0])!r}, or ? for all")
+            raise ValueError(f"{shorten(text)} may be {shown}{' ...' if len(found) > _FEW else ''}")
+    raise ValueError(
+        f"{shorten(text)} is no legal move; type a number, a move like {short_form(legal[0])!r}, or ? for all"
+    )
 
 
 def _equal(words: list[str], of_move: list[str]) -> bool:
@@ -70,9 +75,9 @@ def _from_json(text: str, legal: Sequence[Move]) -> Move:
     try:
         move = json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise ValueError(f"{text!r} is no JSON ({error})") from None
+        raise ValueError(f"{shorten(text)} is no JSON ({error})") from None
     if move not in legal:
-        raise ValueError(f"{text} is no legal move; type ? for all legal moves")
+        raise ValueError(f"{cut_middle(text, _LONGEST)} is no legal move; type ? for all legal moves")
     return legal[legal.index(move)]
 
 

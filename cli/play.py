@@ -3,12 +3,22 @@
 from __future__ import annotations
 
 import shutil
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from .arguments import CommandParser, agents_for, counted, described, game_for, output_file
+from .arguments import (
+    HUMAN,
+    CommandParser,
+    against,
+    agents_for,
+    counted,
+    described,
+    game_for,
+    output_file,
+    wants_colour,
+)
+from .console import read_line
 from .errors import CommandError
 from .move_entry import numbered, read_move, short_form
 
@@ -20,8 +30,6 @@ if TYPE_CHECKING:
     from ..envs import Game
     from ..envs.drawing import LastMove
     from ..envs.game import Move
-
-HUMAN = "human"
 
 _HELP = """\
 Type the number of a move, its short form as in the list (the beginnings of its words will do), or the
@@ -38,13 +46,13 @@ def run(words: list[str]) -> int:
     from ..envs.engine.random_stream import checked_seed
 
     seed = checked_seed(arguments.seed)
-    game = game_for(arguments.game, arguments.option, len(arguments.agents) or None)
+    game = game_for(arguments.game, arguments.option, arguments.agents)
     names = arguments.agents or [HUMAN, *["greedy"] * (game.num_players - 1)]
     agents = _agents(game, names, seed)
     path = output_file(arguments.save) if arguments.save else None
-    print(f"{described(game)}, seed {seed}: {' against '.join(names)}\n")
+    print(f"{described(game)}, seed {seed}: {against(names)}\n")
     try:
-        history, final = _play(game, agents, seed)
+        history, final = _play(game, agents, seed, wants_colour(arguments.colour))
     except _Left:
         print(f"You have left the game{', so nothing was saved' if path else ''}.")
         return 0
@@ -60,13 +68,14 @@ def _parser() -> CommandParser:
         "A move is picked by its number, typed in its short form or as JSON; q leaves the game.",
         [
             "meeplezoo play {game}",
-            "meeplezoo play {game} human greedy random --option NAME=VALUE",
+            "meeplezoo play {game} human greedy random --option {option}",
             "meeplezoo play {game} greedy random --seed 7 --save game.jsonl",
         ],
     )
     parser.add_game()
     parser.add_argument("agents", metavar="AGENT", nargs="*", help="one per seat; `human` is a person")
     parser.add_seed(None)
+    parser.add_colour()
     parser.add_argument("--save", metavar="FILE", help="write the record of the whole game to a file")
     return parser
 
@@ -80,7 +89,7 @@ def _agents(game: Game, names: list[str], seed: int) -> list[Agent | None]:
     return [None if name == HUMAN else agent for name, agent in zip(names, machines, strict=True)]
 
 
-def _play(game: Game, agents: list[Agent | None], seed: int) -> tuple[list[tuple[np.void, int]], np.void]:
+def _play(game: Game, agents: list[Agent | None], seed: int, colour: bool) -> tuple[list[tuple[np.void, int]], np.void]:
     """Play to the end; return the (state before, action) of every ply and the last state."""
     from ..envs.drawing import LastMove
 
@@ -94,7 +103,7 @@ def _play(game: Game, agents: list[Agent | None], seed: int) -> tuple[list[tuple
         player = int(state["to_move"])
         agent = agents[player]
         seat = player if agent is None else seat
-        _show(game, state, last_move, seat)
+        _show(game, state, last_move, seat, colour)
         action = _ask(game, state) if agent is None else _decide(agent, game, state)
         if agent is not None:
             _show_view(agent, game)
@@ -102,15 +111,13 @@ def _play(game: Game, agents: list[Agent | None], seed: int) -> tuple[list[tuple
         history.append((state.copy(), action))
         game.play_action(state, action)
         last_move = LastMove(player, move)
-    _show(game, state, last_move, seat)
+    _show(game, state, last_move, seat, colour)
     return history, state
 
 
-def _show(game: Game, state: np.void, last_move: LastMove | None, seat: int | None) -> None:
-    from ..envs.render import supports_colour
-
+def _show(game: Game, state: np.void, last_move: LastMove | None, seat: int | None, colour: bool) -> None:
     text = game.description.module("text").text
-    print(text(game.position(state), last_move, seat, supports_colour(sys.stdout)) + "\n")
+    print(text(game.position(state), last_move, seat, colour) + "\n")
 
 
 def _decide(agent: Agent, game: Game, state: np.void) -> int:
@@ -130,7 +137,9 @@ def _show_view(agent: Agent, game: Game) -> None:
     view = None if look is None else look(game)
     if view is None:
         return
-    print(f"{agent.name}: {view.simulations:,} simulations")
+    from ..envs.messages import display_name
+
+    print(f"{display_name(agent.name)}: {view.simulations:,} simulations")
     for seen in view.moves:
         share = 100 * seen.visits / view.simulations
         print(f"  {share:5.1f} %  value {seen.value:.3f}  {short_form(seen.move)}")
@@ -143,11 +152,10 @@ def _ask(game: Game, state: np.void) -> int:
     legal = game.legal_moves(state)
     _list(legal)
     while True:
-        try:
-            text = input(f"Player {int(state['to_move'])}, your move (? for help, q to quit): ").strip()
-        except EOFError:
-            print()
-            raise _Left from None
+        line = read_line(f"Player {int(state['to_move'])}, your move (? for help, q to quit): ")
+        if line is None:
+            raise _Left
+        text = line.strip()
         if text.lower() in ("q", "quit", "exit"):
             raise _Left
         if text == "?":

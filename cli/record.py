@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from .arguments import CommandParser, agents_for, counted, described, game_for, output_file
+import re
+
+from .arguments import CommandParser, against, agents_for, counted, described, game_for, output_file
 from .errors import CommandError
 
 
 def run(words: list[str]) -> int:
     """Play the games and write the file."""
     arguments = _parser().read(words)
-    names = arguments.agents.split(",")
-    game = game_for(arguments.game, arguments.option, len(names))
+    names = split_agents(arguments.agents)
+    game = game_for(arguments.game, arguments.option, names)
     agents = agents_for(game, names, arguments.seed)
     path = output_file(arguments.out)
     from ..agents.recording import record_games
@@ -22,8 +24,13 @@ def run(words: list[str]) -> int:
         write_records(path, records)
     except IllegalMove as error:
         raise CommandError(error) from None
-    print(f"{path}: {counted(arguments.games, 'game')} of {described(game)}, {' against '.join(names)}")
+    print(f"{path}: {counted(arguments.games, 'game')} of {described(game)}, {against(names)}")
     return 0
+
+
+def split_agents(text: str) -> list[str]:
+    """Return the agents of a text like "greedy,mcts:sims=50,leaf=greedy"; a setting belongs to the agent before it."""
+    return re.split(r",(?!\w+=)", text)
 
 
 def _parser() -> CommandParser:
@@ -33,7 +40,7 @@ def _parser() -> CommandParser:
         "byte for byte, and record i does not depend on how many are made.",
         [
             "meeplezoo record {game} --agents random,greedy --games 100 --seed 7 --out games.jsonl",
-            "meeplezoo record {game} --option NAME=VALUE --agents greedy,greedy,greedy --positions --out three.jsonl",
+            "meeplezoo record {game} --option {option} --agents greedy,greedy,greedy --positions --out three.jsonl",
         ],
     )
     parser.add_game()

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import sys
 from typing import TYPE_CHECKING
 
-from .arguments import CommandParser, counted, described, input_file
+from .arguments import CommandParser, against, counted, described, input_file, wants_colour
 from .errors import CommandError
 
 if TYPE_CHECKING:
@@ -21,16 +20,17 @@ def run(words: list[str]) -> int:
         "Show recorded games ply by ply, or check them: --check plays every game again and compares players,\n"
         "legality, positions and legal moves where they are given, and the final position. Exit code 1 if\n"
         "anything differs or the file is damaged.",
-        ["meeplezoo replay games.jsonl | less -R", "meeplezoo replay games.jsonl --check"],
+        ["meeplezoo replay games.jsonl --colour always | less -R", "meeplezoo replay games.jsonl --check"],
     )
     parser.add_argument("file", metavar="FILE.jsonl", help="records, one line of JSON each")
     parser.add_argument("--check", action="store_true", help="compare everything instead of showing it")
+    parser.add_colour()
     arguments = parser.read(words)
     path = input_file(arguments.file)
     from ..envs.records import RecordError
 
     try:
-        return _check(path) if arguments.check else _show(path)
+        return _check(path) if arguments.check else _show(path, wants_colour(arguments.colour))
     except RecordError as error:
         raise CommandError(f"{path}: {error}") from None
 
@@ -53,24 +53,22 @@ def _check(path: Path) -> int:
     return 0
 
 
-def _show(path: Path) -> int:
+def _show(path: Path, colour: bool) -> int:
     from ..envs.records import read_records
 
     for stored in read_records(path):
-        _show_game(stored)
+        _show_game(stored, colour)
     return 0
 
 
-def _show_game(stored: StoredRecord) -> None:
+def _show_game(stored: StoredRecord, colour: bool) -> None:
     from ..envs.records import replay
-    from ..envs.render import supports_colour
 
     game, record = stored.game, stored.record
     plies = len(record["plies"])
-    agents = " against ".join(record["agents"])
+    agents = against(record["agents"])
     print(f"Game {stored.line}: {described(game)}, seed {record['seed']}, {agents}, {counted(plies, 'ply')}\n")
     text = game.description.module("text").text
-    colour = supports_colour(sys.stdout)
     for ply, (position, last_move) in enumerate(replay(stored)):
         print(f"Game {stored.line}, " + (f"ply {ply} of {plies}" if ply < plies else "the end"))
         print(text(position, last_move, None, colour) + "\n")

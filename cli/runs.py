@@ -25,7 +25,7 @@ def run(words: list[str]) -> int:
 
     runs = list_runs(looked_into)
     if arguments.json:
-        print(json.dumps([one.as_json() for one in runs], ensure_ascii=False, indent=2))
+        print(_json_text([one.as_json() for one in runs]))
     elif runs:
         print("\n\n".join("\n".join(run_lines(one)) for one in runs))
     else:
@@ -50,6 +50,12 @@ def _parser() -> CommandParser:
     return parser
 
 
+def _json_text(data: Any) -> str:
+    """Return data as JSON that any stream can encode and that does not act on a terminal."""
+    # of all control characters JSON leaves the last one as it is
+    return json.dumps(data, indent=2).replace("\x7f", "\\u007f")
+
+
 def _folder(text: str) -> Path:
     path = Path(text)
     if not path.exists():
@@ -61,14 +67,17 @@ def _folder(text: str) -> Path:
 
 def run_lines(one: ListedRun) -> list[str]:
     """Return what is known about a run as some lines, the first with its name."""
-    lines = [f"{Path(one.folder).name or one.folder}  {_experiment(one)}".rstrip(), f"  {one.state}: {one.detail}"]
+    from ..envs.messages import display_name, escape_controls
+
+    name = display_name(Path(one.folder).name or one.folder)
+    lines = [f"{name}  {_experiment(one)}".rstrip(), f"  {one.state}: {escape_controls(one.detail)}"]
     if one.decisions is not None and one.seconds is not None:
         lines.append(f"  {_progress(one)}")
     for name, evaluation in (("latest", one.latest), ("best", one.best)):
         if evaluation is not None:
             lines.append(f"  {name:6}  {_results(evaluation)}")
     if one.agent is not None:
-        lines.append(f"  agent   {one.agent}")
+        lines.append(f"  agent   {escape_controls(one.agent)}")
     return lines
 
 
@@ -76,16 +85,20 @@ def _experiment(one: ListedRun) -> str:
     """Return game, options and algorithm, like "azul (num_players=2), ppo"."""
     if one.game is None:
         return ""
-    options = ", ".join(f"{name}={value}" for name, value in one.options.items())
-    return f"{one.game}{f' ({options})' if options else ''}, {one.algorithm}"
+    from ..envs.messages import display_name
+
+    # of a config that nobody has checked
+    options = ", ".join(display_name(f"{name}={value}") for name, value in one.options.items())
+    return f"{display_name(one.game)}{f' ({options})' if options else ''}, {display_name(one.algorithm)}"
 
 
 def _progress(one: ListedRun) -> str:
+    from ..envs.wording import two_digits
     from ..training.progress import duration
 
     planned = "" if one.planned_decisions is None else f" of {one.planned_decisions:,}"
     limit = "" if one.planned_minutes is None else f" of {duration(60 * one.planned_minutes)}"
-    speed = "" if one.decisions_per_second is None else f", {one.decisions_per_second:,.0f}/s"
+    speed = "" if one.decisions_per_second is None else f", {two_digits(one.decisions_per_second)}/s"
     assert one.decisions is not None
     assert one.seconds is not None
     return f"{one.decisions:,}{planned} decisions in {duration(one.seconds)}{limit}{speed}"
@@ -93,8 +106,10 @@ def _progress(one: ListedRun) -> str:
 
 def _results(evaluation: dict[str, Any]) -> str:
     """Return the win rates of an evaluation with their intervals, and when it was made."""
-    rates = [
-        f"{opponent} {100 * one['win_rate']:.1f} % ({100 * one['interval'][0]:.1f} - {100 * one['interval'][1]:.1f})"
-        for opponent, one in evaluation["results"].items()
-    ]
+    from ..envs.messages import display_name
+
+    rates = []
+    for opponent, one in evaluation["results"].items():
+        low, high = one["interval"]
+        rates.append(f"{display_name(opponent)} {100 * one['win_rate']:.1f} % ({100 * low:.1f} - {100 * high:.1f})")
     return f"{', '.join(rates)}, after {counted(evaluation['decisions'], 'decision')}"

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import argparse
 import os
+import shlex
 import sys
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from .arguments import CommandParser, count, counted, described
+from .arguments import CommandParser, count, counted, described, refuse_people
 from .errors import CommandError, UsageError
 
 if TYPE_CHECKING:
@@ -28,7 +29,7 @@ def run(words: list[str]) -> int:
     arguments = parser.read(words)
     from ..agents.arena.folder import TournamentFolder
     from ..agents.arena.standings import INTERRUPTED
-    from ..agents.arena.tournament import PlayersLost, play_tournament
+    from ..agents.arena.tournament import PlayersLost
 
     try:
         if arguments.resume:
@@ -46,14 +47,18 @@ def run(words: list[str]) -> int:
     print(f"folder: {folder.path}", flush=True)
     processes = arguments.processes or _cores()
     try:
-        table = play_tournament(settings, folder, processes, _tell(settings))
+        table = _play(settings, folder, processes)
     except (ValueError, PlayersLost) as error:
-        raise CommandError(f"{error}; go on with: meeplezoo tournament --resume {folder.path}") from None
+        raise CommandError(f"{error}; {_way_on(folder)}") from None
     _show(table, folder)
     if table.stopped == INTERRUPTED:
-        print(f"interrupted; go on with: meeplezoo tournament --resume {folder.path}")
+        print(f"interrupted; {_way_on(folder)}")
         return _INTERRUPTED
     return 0
+
+
+def _way_on(folder: TournamentFolder) -> str:
+    return f"go on with: meeplezoo tournament --resume {shlex.quote(str(folder.path))}"
 
 
 def _parser() -> CommandParser:
@@ -68,10 +73,15 @@ def _parser() -> CommandParser:
             "meeplezoo tournament my_tournament.yaml rounds=50",
             "meeplezoo tournament --resume tournaments/FOLDER",
         ],
+        [
+            "[OPTION ...] GAME AGENT AGENT [AGENT ...]",
+            "[OPTION ...] CONFIG [KEY=VALUE ...]",
+            "--resume FOLDER [--processes N]",
+        ],
     )
     parser.add_argument(
         "words",
-        metavar="GAME AGENT AGENT ... | CONFIG [KEY=VALUE ...]",
+        metavar="GAME AGENT AGENT ..., or CONFIG KEY=VALUE ...",
         nargs="*",
         help="a game and its agents, or a YAML file with the settings and changes to them",
     )
@@ -138,6 +148,7 @@ def _check_agents(settings: TournamentSettings) -> None:
     """Raise ValueError for an agent that cannot be made, before anything is written."""
     from ..agents import make_agent
 
+    refuse_people(entrant.agent for entrant in settings.agents)
     for entrant in settings.agents:
         make_agent(entrant.agent, settings.make_game(), settings.seed)
 
@@ -152,12 +163,20 @@ def _cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def _tell(settings: TournamentSettings) -> Any:
-    def tell(rounds: int, games: int) -> None:
-        end = "\r" if sys.stderr.isatty() else "\n"
-        print(f"round {rounds} of {settings.rounds}: {counted(games, 'game')}", end=end, file=sys.stderr, flush=True)
+def _play(settings: TournamentSettings, folder: TournamentFolder, processes: int) -> Standings:
+    """Play the tournament and tell on standard error how far it is."""
+    from ..agents.arena.tournament import play_tournament
+    from ..training.progress import ProgressLine
 
-    return tell
+    line = ProgressLine(sys.stderr)
+
+    def tell(rounds: int, games: int) -> None:
+        line.update(f"round {rounds} of {settings.rounds}: {counted(games, 'game')}")
+
+    try:
+        return play_tournament(settings, folder, processes, tell)
+    finally:
+        line.end()
 
 
 def _show(table: Standings, folder: TournamentFolder) -> None:
@@ -172,6 +191,9 @@ def _show(table: Standings, folder: TournamentFolder) -> None:
 
 def standings_table(results: dict[str, Any], title: str) -> str:
     """Return the results of a tournament as an aligned table."""
+    from ..envs.messages import display_name, escape_controls
+    from .tables import align
+
     head = ("", "agent", "Elo", "95 %", "games", "win rate", "mean score", "margin", "ms a move", "above next")
     rows = [head]
     agents = results["agents"]
@@ -180,7 +202,7 @@ def standings_table(results: dict[str, Any], title: str) -> str:
         rows.append(
             (
                 str(place + 1),
-                agent["name"],
+                display_name(agent["name"]),
                 f"{agent['rating']:.0f}",
                 f"+-{agent['interval'][1] - agent['rating']:.0f}",
                 f"{agent['games']:,}",
@@ -191,11 +213,7 @@ def standings_table(results: dict[str, Any], title: str) -> str:
                 surer,
             )
         )
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    lines = []
-    for place_text, name, *cells in rows:
-        aligned = (f"{cell:>{width}}" for cell, width in zip(cells, widths[2:], strict=True))
-        lines.append("  ".join([f"{place_text:>{widths[0]}}", f"{name:{widths[1]}}", *aligned]).rstrip())
+    lines = align(rows, left=[1])
     seats = ", ".join(f"{100 * seat['win_rate']:.1f} %" for seat in results["seats"])
     facts = [
         f"{results['pairing']}, {counted(results['rounds'], 'round')}, {counted(results['games'], 'game')}, "
@@ -204,7 +222,7 @@ def standings_table(results: dict[str, Any], title: str) -> str:
         f"{100 * results['truncated']:.1f} % cut off by a limit; {counted(results['forfeits'], 'game')} forfeited",
     ]
     failures = [
-        f"{agent['name']}: {counted(number, 'game')} lost: {reason}"
+        f"{display_name(agent['name'])}: {counted(number, 'game')} lost: {escape_controls(reason)}"
         for agent in agents
         for reason, number in agent["failures"].items()
     ]

@@ -16,13 +16,15 @@ def run(words: list[str]) -> int:
         "KEY=VALUE changes single settings. Ctrl-C saves and stops; --resume goes on.",
         [
             "meeplezoo train {game}/ppo",
-            "meeplezoo train configs/{game}/ppo.yaml seed=3 decisions=2000000",
+            "meeplezoo train {game}/ppo seed=3 decisions=2000000",
+            "meeplezoo train my_config.yaml run=runs/mine",
             "meeplezoo train --resume runs/RUN",
         ],
+        ["CONFIG [KEY=VALUE ...]", "--resume RUN [KEY=VALUE ...]"],
     )
     parser.add_argument(
         "words",
-        metavar="CONFIG [KEY=VALUE ...]",
+        metavar="CONFIG KEY=VALUE ...",
         nargs="*",
         help="file or name of a config, and changes to it",
     )

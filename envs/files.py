@@ -11,11 +11,14 @@ from typing import IO, Any
 
 @contextmanager
 def write_atomically(path: Path, mode: str = "wb") -> Iterator[IO[Any]]:
-    """Yield a temporary file beside `path` that takes its place at the end, or vanishes after an error."""
+    """Yield a temporary file beside `path` that takes its place at the end, or vanishes after an error.
+
+    Text is UTF-8, whatever the locale says.
+    """
     path.parent.mkdir(parents=True, exist_ok=True)
     handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     try:
-        with os.fdopen(handle, mode) as file:
+        with os.fdopen(handle, mode, encoding=None if "b" in mode else "utf-8") as file:
             yield file
             file.flush()
             os.fsync(file.fileno())

@@ -7,7 +7,8 @@ import numpy as np
 
 from .drawing import LastMove
 from .game import Game
-from .render import Window, rgb_array, supports_colour
+from .render import Window, rgb_array
+from .terminal import supports_colour
 
 RENDER_MODES = ("human", "ansi", "rgb_array", "svg")
 RENDER_FPS = 2

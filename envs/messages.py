@@ -1,9 +1,12 @@
 """Text of unknown origin in messages: short, on one line, and without characters that act on a terminal."""
 
 import reprlib
+import unicodedata
 from typing import Any
 
 _LONGEST = 80
+_LONGEST_NAME = 60
+_LONGEST_ERROR = 1000
 
 _repr = reprlib.Repr()
 _repr.maxstring = _repr.maxlong = _repr.maxother = _LONGEST
@@ -29,3 +32,47 @@ def escape_controls(text: str, keep: str = "") -> str:
         return text
     shown = (each if each.isprintable() or each in keep else repr(each)[1:-1] for each in text)
     return "".join(shown)
+
+
+def display_width(text: str) -> int:
+    """Return how many columns of a terminal a text takes: East Asian wide characters two, combining ones none."""
+    if text.isascii():
+        return len(text)
+    return sum(_columns(each) for each in text)
+
+
+def _columns(character: str) -> int:
+    if unicodedata.combining(character):
+        return 0
+    return 2 if unicodedata.east_asian_width(character) in "WF" else 1
+
+
+def cut_middle(text: str, width: int) -> str:
+    """Return a text in at most `width` columns, its middle cut out if it is longer: names often differ at their end."""
+    # what takes no column counts as well: a name may have any number of marks on one letter
+    sizes = [max(1, _columns(each)) for each in text]
+    if sum(sizes) <= width:
+        return text
+    kept = width - len("...")
+    head, tail = _count_fitting(sizes, kept - kept // 2), _count_fitting(sizes[::-1], kept // 2)
+    return f"{text[:head]}...{text[len(text) - tail :]}"
+
+
+def _count_fitting(sizes: list[int], width: int) -> int:
+    """Return how many of the first sizes fit into a width."""
+    total = 0
+    for count, size in enumerate(sizes):
+        total += size
+        if total > width:
+            return count
+    return len(sizes)
+
+
+def display_name(name: object) -> str:
+    """Return a name that comes from a file, a bot or a user as it is printed: one line of at most 60 columns."""
+    return cut_middle(escape_controls(str(name)), _LONGEST_NAME)
+
+
+def error_line(error: object) -> str:
+    """Return an error as the one line in which a command ends with it: "meeplezoo: error: ...", not too long."""
+    return f"meeplezoo: error: {cut_middle(escape_controls(str(error)), _LONGEST_ERROR)}"

@@ -25,6 +25,7 @@ from .files import write_atomically
 from .game import Game, IllegalMove, Position, make_game
 from .positions import check_list, check_object
 from .registry import describe
+from .strict_json import json_bytes
 
 FORMAT = "meeplezoo-record/1"
 KEYS = ("format", "game", "options", "seed", "agents", "plies", "final")
@@ -94,7 +95,7 @@ def write_records(path: Path, records: Iterable[Record]) -> None:
 
 def record_line(record: Record) -> bytes:
     """Return a record as its line of a file."""
-    return json.dumps(record, ensure_ascii=False, separators=(",", ":")).encode() + b"\n"
+    return json_bytes(record, separators=(",", ":")) + b"\n"
 
 
 def read_records(path: Path) -> Iterator[StoredRecord]:

@@ -5,12 +5,14 @@ from __future__ import annotations
 import os
 from importlib import import_module
 from io import BytesIO
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+_SIGNALS_LEFT = "SDL_NO_SIGNAL_HANDLERS"
 
 
 def rgb_array(svg: str, width: int = 1200) -> NDArray[np.uint8]:
@@ -30,11 +32,6 @@ def rgb_array(svg: str, width: int = 1200) -> NDArray[np.uint8]:
     return pixels
 
 
-def supports_colour(stream: TextIO) -> bool:
-    """Returns whether text written to `stream` may hold colour codes: a terminal, and NO_COLOR is not set."""
-    return not os.environ.get("NO_COLOR") and stream.isatty()
-
-
 def _imported(module: str) -> Any:
     """Pictures are an extra: their packages are loaded when the first one is drawn, not before."""
     os.environ.setdefault("PYGAME_HIDE_SUPPORT_PROMPT", "1")  # otherwise pygame greets on standard output
@@ -43,6 +40,20 @@ def _imported(module: str) -> Any:
     except ImportError as error:
         package = {"resvg_py": "resvg-py", "pygame": "pygame-ce"}[module]
         raise ImportError(f"{package} is missing; install it with: pip install 'meeplezoo[render]'") from error
+
+
+def _start_display(pygame: Any) -> None:
+    """Start the display; SIGTERM and SIGINT stay with Python and whoever handles them there."""
+    if _SIGNALS_LEFT in os.environ:
+        pygame.display.init()
+        return
+    # SDL would answer SIGTERM by a message in its own queue, which nobody reads while an agent thinks; it looks into
+    # the environment while it starts, and nothing that the process starts later is to find this there
+    os.environ[_SIGNALS_LEFT] = "1"
+    try:
+        pygame.display.init()
+    finally:
+        del os.environ[_SIGNALS_LEFT]
 
 
 class Window:
@@ -73,7 +84,7 @@ class Window:
             return
         size = (rgb.shape[1], rgb.shape[0])
         if self._window is None:
-            self._pygame.display.init()
+            _start_display(self._pygame)
             self._window = self._pygame.Window(self._title, size)
         elif tuple(self._window.size) != size:
             self._window.size = size

@@ -1,4 +1,4 @@
-"""The one door for JSON from outside: what the standard leaves open is refused, in one sentence."""
+"""The one door for JSON from outside: what the standard leaves open is refused, in one sentence; and for writing it."""
 
 import json
 import math
@@ -24,6 +24,14 @@ def parse_json(text: str | bytes) -> Any:
         raise ValueError(f"is not JSON ({error.msg}, line {error.lineno}, column {error.colno})") from None
     except RecursionError:
         raise ValueError("is nested too deeply") from None
+
+
+def json_bytes(value: Any, **layout: Any) -> bytes:
+    """Return a value as JSON in UTF-8; `layout` is what `json.dumps` takes.
+
+    What of a file's name is not UTF-8 (a lone surrogate in Python's strings) becomes the escape that JSON has for it.
+    """
+    return json.dumps(value, ensure_ascii=False, **layout).encode("utf-8", "backslashreplace")
 
 
 def _read_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -1,8 +1,10 @@
-"""Lines of text with colour codes for the terminal."""
+"""Lines of text with colour codes for the terminal, and which streams obey such codes."""
 
 from __future__ import annotations
 
+import os
 import re
+from typing import TextIO
 
 STRONG = "1;36"
 FAINT = "2"
@@ -30,3 +32,13 @@ def joined(lines: list[str], colour: bool) -> str:
     """Returns the lines as one text, without spaces at their ends, and without codes unless `colour`."""
     text = "\n".join(line.rstrip() for line in lines)
     return text if colour else plain(text)
+
+
+def obeys_codes(stream: TextIO | None) -> bool:
+    """Returns whether a stream is a terminal that moves its cursor and changes colours as codes tell it to."""
+    return stream is not None and not stream.closed and stream.isatty() and os.environ.get("TERM") != "dumb"
+
+
+def supports_colour(stream: TextIO | None) -> bool:
+    """Returns whether text written to `stream` is to hold colour codes: it obeys them, and NO_COLOR is not set."""
+    return not os.environ.get("NO_COLOR") and obeys_codes(stream)

@@ -29,3 +29,8 @@ def player_order(position: dict[str, Any], seat: int | None) -> list[int]:
 def points(count: int) -> str:
     """Returns the unit of a number of points: "point" or "points"."""
     return "point" if count == 1 else "points"
+
+
+def two_digits(number: float) -> str:
+    """Returns a positive number with at least two digits that count: 1,234, 57, 3.2, 0.045."""
+    return f"{number:,.0f}" if number >= 10 else f"{number:.2g}"

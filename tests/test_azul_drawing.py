@@ -17,7 +17,8 @@ from meeplezoo.envs.azul.text import text
 from meeplezoo.envs.azul.wording import last_move_sentence
 from meeplezoo.envs.drawing import LastMove, number
 from meeplezoo.envs.lettering import letters, text_width
-from meeplezoo.envs.render import Window, rgb_array, supports_colour
+from meeplezoo.envs.render import Window, rgb_array
+from meeplezoo.envs.terminal import supports_colour
 
 SVG = "{http://www.w3.org/2000/svg}"
 TAKE = LastMove(1, {"source": 2, "colour": "red", "line": 4})

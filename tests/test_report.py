@@ -158,10 +158,10 @@ def test_names_and_reasons_are_escaped_everywhere() -> None:
 
 def test_figures_are_written_with_their_intervals() -> None:
     rows = list(section(report(TWO), "figures").iter("tr"))
-    assert [words(cell) for cell in rows[0]][:5] == ["", "Agent", "Rating", "± error", "Stronger than the next"]
+    assert [words(cell) for cell in rows[0]][:5] == ["", "Agent", "Rating", "95 %", "Stronger than the next"]
     first = ["".join(f"{part}|" for part in cell.itertext()) for cell in rows[1]]
     assert first == [
-        *["1|", "greedy|", "812|782 to 842|", "12.0|", "99.0\u00a0%|", "800|", "500|", "3|", "297|"],
+        *["1|", "greedy|", "812|782 to 842|", "±\u00a023.5|", "99.0\u00a0%|", "800|", "500|", "3|", "297|"],
         *["62.0\u00a0%|58.6 to 65.3|", "63.2|62.0 to 64.4|", "+10.1|9.0 to 11.2|", "0.020|", "0|"],
     ]
     assert "".join(rows[2][2].itertext()) == "0\u221230 to 30"
@@ -214,7 +214,9 @@ def test_enormous_bars_are_cut_off_with_an_arrow() -> None:
     ladder = section(page, "ratings")
     assert len(of_class(ladder, "arrow")) == 1
     assert len(of_class(ladder, "dot")) == 4
-    assert "0 ± 400" in words(ladder)
+    # ± is half the interval of 95 %, here as in the table and on the terminal
+    assert "0 ± 784" in words(ladder)
+    assert [words(cell) for cell in list(section(page, "figures").iter("tr"))[5]][3] == "±\u00a0784.0"
     bars = of_class(ladder, "bar")
     start, end = min(float(bar.get("x1", "")) for bar in bars), max(float(bar.get("x2", "")) for bar in bars)
     assert bars[4].get("x1") == bars[4].get("x2") == f"{start:.2f}"
@@ -447,4 +449,5 @@ def test_tags() -> None:
     assert tag("rect", x=1.0, class_="a", stroke_width=2.345, fill=None) == (
         '<rect x="1" class="a" stroke-width="2.35"></rect>'
     )
+    assert tag("td", "x", title="a\u202eb\x9bc\u2066") == '<td title="a\ufffdb\ufffdc\ufffd">x</td>'
     assert tag("td", "x", title='"<&>\x01') == "<td title='\"&lt;&amp;&gt;\ufffd'>x</td>"

@@ -1,7 +1,9 @@
 """`meeplezoo train`: a config or a run folder, trained to its end."""
 
+import shlex
 import sys
 
+from ..envs.messages import error_line
 from .config_files import change_config, config_stem, read_config, write_config
 from .run_folder import new_run_folder, open_run_folder
 from .trainer import check_trainable, train
@@ -43,11 +45,11 @@ def train_command(config: str | None, overrides: list[str], resume: str | None) 
         return _fail(str(error), FAILED)
     print(f"best model: {folder.best_agent()}\nlearning curve: {folder.learning_curve}")
     if not finished:
-        print(f"stopped and saved; go on with: meeplezoo train --resume {folder.path}")
+        print(f"stopped and saved; go on with: meeplezoo train --resume {shlex.quote(str(folder.path))}")
         return INTERRUPTED
     return DONE
 
 
 def _fail(sentence: str, code: int) -> int:
-    print(f"meeplezoo: error: {sentence}", file=sys.stderr)
+    print(error_line(sentence), file=sys.stderr)
     return code

@@ -4,6 +4,7 @@ Without a config the first one of the package that is called "demo" is taken.
 """
 
 import json
+import shlex
 import sys
 import time
 from pathlib import Path
@@ -13,6 +14,7 @@ from ..agents.recording import record_games
 from ..configs.yaml_settings import parse_overrides
 from ..envs.engine.random_stream import MAX_SEED
 from ..envs.files import write_atomically
+from ..envs.messages import display_name, error_line
 from ..envs.records import write_records
 from .command import DONE, WRONGLY_CALLED, train_command
 from .config import TrainingConfig
@@ -34,7 +36,7 @@ def run_demo(config_name: str, overrides: list[str], games: int = GAMES) -> int:
     try:
         config = read_config(config_name, overrides)
     except ValueError as error:
-        print(f"meeplezoo: error: {error}", file=sys.stderr)
+        print(error_line(error), file=sys.stderr)
         return WRONGLY_CALLED
     folder = RunFolder(config.run or f"runs/demo-{time.strftime('%Y%m%d-%H%M%S')}")
     overrides = [*overrides, *([] if "run" in parse_overrides(overrides) else [f"run={folder.path}"])]
@@ -53,8 +55,8 @@ def run_demo(config_name: str, overrides: list[str], games: int = GAMES) -> int:
     print(
         f"\nlearning curve  {folder.learning_curve}\nmodel           {learner}"
         f"\nreplay          {replay}"
-        f"\n\nwatch it:       meeplezoo replay {replay}"
-        f"\nplay it:        meeplezoo play {config.game} human {learner}"
+        f"\n\nwatch it:       meeplezoo replay {shlex.quote(str(replay))}"
+        f"\nplay it:        meeplezoo play {config.game} human {shlex.quote(learner)}"
         f"\n\ntook {duration(time.perf_counter() - began)}"
     )
     return DONE
@@ -69,7 +71,7 @@ def format_table(tables: dict[str, Evaluation]) -> list[str]:
         low, high = result.interval
         interval = f"{100 * low:.1f} - {100 * high:.1f} %"
         lines.append(
-            f"{opponent:<10}{result.games:>7,}{result.wins:>7,}{result.draws:>7,}{result.losses:>7,}"
+            f"{display_name(opponent):<10}{result.games:>7,}{result.wins:>7,}{result.draws:>7,}{result.losses:>7,}"
             f"{100 * result.win_rate:>8.1f} %  {interval:<16}{result.mean_margin:>+8.1f}"
         )
     return lines

@@ -1,12 +1,10 @@
 """Ctrl-C (and SIGTERM) as a request to stop at the next good moment."""
 
 import signal
-import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from types import FrameType
 
-STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM)
+from ..envs.interruption import handle_signals
 
 
 class StopRequest:
@@ -15,25 +13,24 @@ class StopRequest:
     def __init__(self) -> None:
         self.asked = False
 
+    def ask(self) -> None:
+        """Ask the run to stop."""
+        self.asked = True
+
 
 @contextmanager
-def stop_on_signal(tell: Callable[[str], None]) -> Iterator[StopRequest]:
+def stop_on_signal(request: StopRequest, tell: Callable[[str], None]) -> Iterator[None]:
     """Turn the first Ctrl-C or SIGTERM into a request; a second one ends the run at once by KeyboardInterrupt."""
-    request = StopRequest()
-    if threading.current_thread() is not threading.main_thread():
-        # Python lets the main thread alone handle signals
-        yield request
-        return
 
-    def handle(number: int, frame: FrameType | None) -> None:
-        if request.asked:
+    signalled = False
+
+    def stop() -> None:
+        nonlocal signalled
+        if signalled:
             raise KeyboardInterrupt
-        request.asked = True
+        signalled = True
+        request.ask()
         tell("stopping after this iteration; once more to stop at once (what came after the last checkpoint is lost)")
 
-    previous = {number: signal.signal(number, handle) for number in STOP_SIGNALS}
-    try:
-        yield request
-    finally:
-        for number, handler in previous.items():
-            signal.signal(number, handler)
+    with handle_signals([signal.SIGINT, signal.SIGTERM], stop):
+        yield

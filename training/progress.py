@@ -1,15 +1,26 @@
-"""The progress line of a training run: overwritten in a terminal, one line per evaluation elsewhere."""
+"""The progress line of a long command: overwritten in a terminal, one line per evaluation elsewhere."""
 
+import shutil
 import sys
+from collections.abc import Callable
 from typing import TextIO
+
+from ..envs.messages import cut_middle, display_width, escape_controls
+from ..envs.terminal import obeys_codes
 
 
 class ProgressLine:
-    """Writes how far a run has come; `stream` is stdout if it is None."""
+    """Writes how far something has come; `stream` is stdout if it is None.
 
-    def __init__(self, stream: TextIO | None = None) -> None:
+    A stream that can no longer be written to (its reader has gone away, its disk is full) does not end what is told
+    about: the error is kept in `lost`, `when_lost` is called, and nothing more is written.
+    """
+
+    def __init__(self, stream: TextIO | None = None, when_lost: Callable[[], None] | None = None) -> None:
+        self.lost: OSError | None = None
         self._stream = sys.stdout if stream is None else stream
-        self._live = self._stream.isatty()
+        self._when_lost = when_lost
+        self._live = obeys_codes(self._stream)
         self._width = 0
 
     def show(self, text: str, *, keep: bool) -> None:
@@ -17,16 +28,48 @@ class ProgressLine:
 
         Without a terminal only lines to keep are written.
         """
+        text = escape_controls(text)
         if self._live:
-            self._stream.write("\r" + text.ljust(self._width) + ("\n" if keep else ""))
-            self._width = 0 if keep else len(text)
+            if not keep:
+                # a line that the terminal breaks in two cannot be overwritten
+                text = cut_middle(text, max(4, shutil.get_terminal_size().columns - 1))
+            width = display_width(text)
+            blanks = " " * (self._width - width)
+            self._width = 0 if keep else width
+            self._write("\r", f"{text}{blanks}" + ("\n" if keep else ""))
         elif keep:
-            self._stream.write(text + "\n")
-        self._stream.flush()
+            self._write(text + "\n")
+
+    def update(self, text: str) -> None:
+        """Show a line in place of the one before; without a terminal it is one of its own."""
+        self.show(text, keep=not self._live)
+
+    def end(self) -> None:
+        """Leave the last line standing: what comes next is written below it."""
+        if self._width:
+            self._width = 0
+            self._write("\n")
 
     def say(self, text: str) -> None:
-        """Write a line of its own."""
+        """Write a line of its own; a handler of signals may."""
         self.show(text, keep=True)
+
+    def _write(self, *texts: str) -> None:
+        # standard output that was closed before the process started is None
+        if self._stream is None or self.lost is not None:
+            return
+        try:
+            for text in texts:
+                self._stream.write(text)
+            self._stream.flush()
+        except OSError as error:
+            self.lost = error
+            if self._when_lost is not None:
+                self._when_lost()
+        except RuntimeError:
+            # a signal has come in the middle of a write to this stream, which takes no second one; the text waits in
+            # its buffer
+            pass
 
 
 def duration(seconds: float) -> str:

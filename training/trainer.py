@@ -10,6 +10,8 @@ from ..agents import Agent, make_agent
 from ..agents.evaluation import Evaluation, evaluate
 from ..envs import Game
 from ..envs.files import write_atomically
+from ..envs.messages import display_name
+from ..envs.wording import two_digits
 from .checkpoint import Progress, load_checkpoint, save_checkpoint, set_random_states
 from .config import TrainingConfig
 from .interruption import StopRequest, stop_on_signal
@@ -149,9 +151,9 @@ class Trainer:
 
     def _show(self, evaluation: dict[str, Any] | None) -> None:
         self._rates = evaluation or self._rates
-        rates = "".join(f"  {name} {100 * one['win_rate']:.1f} %" for name, one in self._rates.items())
+        rates = "".join(f"  {display_name(name)} {100 * one['win_rate']:.1f} %" for name, one in self._rates.items())
         speed = self.decisions / self.progress.seconds if self.progress.seconds else 0.0
-        text = f"{self.decisions:>9,} / {self.config.decisions:,} decisions  {speed:,.0f}/s"
+        text = f"{self.decisions:>9,} / {self.config.decisions:,} decisions  {two_digits(speed)}/s"
         self._line.show(f"{text}{rates}  {self._time_left(speed)}".rstrip(), keep=evaluation is not None)
 
     def _time_left(self, speed: float) -> str:
@@ -169,9 +171,16 @@ def check_trainable(config: TrainingConfig) -> None:
 
 
 def train(config: TrainingConfig, folder: RunFolder, *, resume: bool = False) -> bool:
-    """Train as the config says, in its run folder; return whether the run came to its end (False: stopped)."""
-    line = ProgressLine()
-    with stop_on_signal(line.say) as stop:
+    """Train as the config says, in its run folder; return whether the run came to its end (False: stopped).
+
+    Raises OSError, with everything saved, if its output can no longer be written.
+    """
+    stop = StopRequest()
+    # Ctrl-C also ends a program that reads the output: the run is saved before that is told
+    line = ProgressLine(when_lost=stop.ask)
+    with stop_on_signal(stop, line.say):
         trainer = Trainer(config, folder, line, resume=resume)
         trainer.run(stop)
+    if line.lost is not None:
+        raise line.lost
     return not stop.asked

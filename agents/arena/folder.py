@@ -1,6 +1,5 @@
 """The folder of a tournament: what lies where, written so that whatever was played is kept."""
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +8,7 @@ import yaml
 from ...configs.yaml_settings import parse_settings
 from ...envs.files import write_atomically
 from ...envs.records import Record, record_line
+from ...envs.strict_json import json_bytes
 from .games import PlayedGames, as_lines, from_lines
 from .play import Meeting
 from .schedule import seatings
@@ -89,7 +89,7 @@ class TournamentFolder:
     def write_results(self, results: dict[str, Any], page: str) -> None:
         """Write the standings and the report."""
         with write_atomically(self.results) as file:
-            file.write(json.dumps(results, ensure_ascii=False, indent=1).encode() + b"\n")
+            file.write(json_bytes(results, indent=1) + b"\n")
         with write_atomically(self.report) as file:
             file.write(page.encode())
 

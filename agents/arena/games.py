@@ -104,8 +104,9 @@ def played_games(round_number: int, batch: GameBatch, seats: np.ndarray, conduct
 
 
 def as_lines(games: PlayedGames, names: Sequence[str]) -> str:
-    """Return games as JSON Lines; `names` are those of the agents."""
-    return "".join(json.dumps(_as_json(games, index, names), ensure_ascii=False) + "\n" for index in range(len(games)))
+    """Return games as JSON Lines in ASCII; `names` are those of the agents."""
+    # names and reasons may hold what else ends a line (U+2028) or is not UTF-8 (of a file's name): all is escaped
+    return "".join(json.dumps(_as_json(games, index, names)) + "\n" for index in range(len(games)))
 
 
 def _as_json(games: PlayedGames, index: int, names: Sequence[str]) -> dict[str, Any]:

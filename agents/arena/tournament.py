@@ -17,6 +17,7 @@ from types import FrameType
 
 import numpy as np
 
+from ...envs.interruption import interrupt_on_terminate
 from ...envs.records import Record
 from .folder import TournamentFolder, meetings_of
 from .games import PlayedGames, joined, no_games
@@ -66,7 +67,7 @@ def play_tournament(
     rounds: list[PlayedGames] = []
     stopped = ALL_PLAYED
     try:
-        with _interruptible(), _players(terms, processes) as play:
+        with interrupt_on_terminate(), _players(terms, processes) as play:
             for number in range(settings.rounds):
                 line_ups = _line_ups(settings, rounds, number, game.num_players)
                 rounds.append(kept.chosen(kept.rounds == number))
@@ -177,21 +178,3 @@ def _end_with_parent() -> None:
     if parent is not None:
         parent.join()
         os._exit(1)
-
-
-@contextmanager
-def _interruptible() -> Iterator[None]:
-    """Let SIGTERM interrupt like Ctrl-C."""
-    if threading.current_thread() is not threading.main_thread():
-        # Python lets the main thread alone handle signals
-        yield
-        return
-
-    def interrupt(number: int, frame: FrameType | None) -> None:
-        raise KeyboardInterrupt
-
-    previous = signal.signal(signal.SIGTERM, interrupt)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, previous)

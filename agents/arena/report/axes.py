@@ -5,7 +5,8 @@ from math import ceil, floor, log10
 from statistics import median
 from typing import NamedTuple
 
-INTERVAL_ERRORS = 1.959963984540054  # half a 95 % interval in standard errors
+from .wording import INTERVAL_ERRORS
+
 _ENORMOUS = 4.0  # times the median error
 _FARAWAY = 1.0  # times the range of the well-known ratings
 _LEAST_MARGIN = 10.0  # Elo

@@ -3,10 +3,10 @@
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
-from .axes import INTERVAL_ERRORS, Axis, rating_range, round_ticks, share_range
+from .axes import Axis, rating_range, round_ticks, share_range
 from .labels import shortened, text_width
 from .markup import chart, group, letters, line, tag
-from .wording import decimal, interval, percent, tick, whole
+from .wording import INTERVAL_ERRORS, decimal, interval, percent, plus_or_minus, tick, whole
 
 WIDTH = 780.0
 ROW = 28.0
@@ -17,19 +17,18 @@ LONGEST_NAME = 190.0
 
 
 class Row(NamedTuple):
-    """What stands in one row; `inner` is a second, thicker bar."""
+    """What stands in one row."""
 
     rank: str
     name: str
     value: float
     bar: tuple[float, float] | None
-    inner: tuple[float, float] | None
     written: str
     tooltip: str
 
 
 def ladder(results: dict[str, Any]) -> str:
-    """Return the chart of the ratings, with bars of 95 % and of one quasi standard error."""
+    """Return the chart of the ratings, with bars of 95 %."""
     agents = results["agents"]
     ratings = [agent["rating"] for agent in agents]
     errors = [agent["error"] or 0.0 for agent in agents]
@@ -40,10 +39,8 @@ def ladder(results: dict[str, Any]) -> str:
             name=agent["name"],
             value=agent["rating"],
             bar=(agent["rating"] - INTERVAL_ERRORS * error, agent["rating"] + INTERVAL_ERRORS * error),
-            inner=(agent["rating"] - error, agent["rating"] + error),
-            written=f"{whole(agent['rating'])} ± {whole(agent['error'])}",
-            tooltip=f"{agent['name']}: {decimal(agent['rating'])}, quasi standard error {decimal(agent['error'])}, "
-            f"95 % interval {interval(agent['interval'])}",
+            written=f"{whole(agent['rating'])} {plus_or_minus(agent['error'], 0)}",
+            tooltip=f"{agent['name']}: {decimal(agent['rating'])}, 95 % interval {interval(agent['interval'])}",
         )
         for place, (agent, error) in enumerate(zip(agents, errors, strict=True), start=1)
     ]
@@ -64,7 +61,6 @@ def seats_chart(results: dict[str, Any]) -> str:
             name=f"seat {seat['seat']}",
             value=seat["win_rate"],
             bar=(bar[0], bar[1]),
-            inner=None,
             written=percent(seat["win_rate"]),
             tooltip=f"seat {seat['seat']}: {percent(seat['win_rate'])}, "
             f"95 % interval {interval(seat['interval'], scale=100, unit='%')}",
@@ -137,8 +133,6 @@ def _bars(row: Row, axis: Axis, y: float) -> list[str]:
             parts.append(arrow(axis.start, y, -1))
         if high > axis.high:
             parts.append(arrow(axis.end, y, 1))
-    if row.inner is not None and axis.at(row.inner[0]) < axis.at(row.inner[1]):
-        parts.append(line(axis.at(row.inner[0]), y, axis.at(row.inner[1]), y, class_="inner"))
     if axis.shows(row.value):
         parts.append(tag("circle", cx=axis.at(row.value), cy=y, r=4.5, class_="dot"))
     return parts

@@ -5,8 +5,9 @@ from xml.sax.saxutils import escape, quoteattr
 
 from ....envs.drawing import number
 
-# what XML cannot hold, not even as a character reference
-_FORBIDDEN = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+# what XML cannot hold, not even as a character reference; and control characters, those among them that turn the
+# direction of what follows
+_FORBIDDEN = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]|[\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 
 
 def tag(name: str, *content: str, **attributes: str | float | None) -> str:
@@ -30,7 +31,7 @@ def text(content: str) -> str:
 
 
 def clean(content: str) -> str:
-    """Return a text with U+FFFD for every character that XML forbids."""
+    """Return a text with U+FFFD for every character that XML forbids or that acts on what is around it."""
     return _FORBIDDEN.sub("\ufffd", content)
 
 

@@ -72,10 +72,10 @@ _TERMS = (
         "lost; such a rating says how much was played rather than how strong the agent is.",
     ),
     (
-        "± error.",
-        "Quasi standard error of a rating (Firth and de Menezes 2004): the error of the difference of any two "
-        "agents is the root of the sum of their squares, whichever agent the zero is. Intervals of ratings are 1.96 "
-        "of them to both sides: two agents whose thin bars do not overlap differ in strength.",
+        "±.",
+        "Half of the 95 % interval, 1.96 quasi standard errors (Firth and de Menezes 2004): for the difference of any "
+        "two agents it is the root of the sum of both squares, whichever agent the zero is. Two agents whose bars do "
+        "not overlap differ in strength.",
     ),
     (
         "Stronger than the next.",

@@ -51,8 +51,8 @@ def _sections(results: dict[str, Any]) -> list[str]:
         _section(
             "ratings",
             "Ratings",
-            "Dot: rating. Thick bar: ± one quasi standard error, thin bar: 95 %; the bars of any two agents can be "
-            "compared. An arrow: it goes on beyond the axis.",
+            "Dot: rating. Bar and ±: 95 %; the bars of any two agents can be compared. An arrow: it goes on beyond the "
+            "axis.",
             ladder(results),
         ),
         _section("figures", "All figures", "Intervals of 95 % below the figures.", figures(results)),

@@ -5,14 +5,14 @@ STYLE = """
   color-scheme: light dark;
   --paper: #ffffff; --raised: #f6f7f8; --ink: #1b1f24; --soft: #59636e; --rule: #d8dde2; --grid: #eaedf0;
   --shadow: rgba(0, 0, 0, 0.16);
-  --accent: #0066a8; --hill: rgba(0, 102, 168, 0.22); --inner: rgba(0, 102, 168, 0.38);
+  --accent: #0066a8; --hill: rgba(0, 102, 168, 0.22);
   --ahead: 0, 114, 178; --behind: 222, 110, 20;
 }
 @media (prefers-color-scheme: dark) {
   :root {
     --paper: #13171b; --raised: #1b2026; --ink: #e4e7ea; --soft: #98a2ad; --rule: #3a424b; --grid: #252b32;
     --shadow: rgba(255, 255, 255, 0.16);
-    --accent: #62b5ea; --hill: rgba(98, 181, 234, 0.26); --inner: rgba(98, 181, 234, 0.42);
+    --accent: #62b5ea; --hill: rgba(98, 181, 234, 0.26);
     --ahead: 42, 132, 196; --behind: 196, 104, 28;
   }
 }
@@ -51,8 +51,7 @@ svg .faint { fill: var(--soft); }
 .axis { stroke: var(--soft); }
 .guide { stroke: var(--rule); stroke-dasharray: 1 4; }
 .reference { stroke: var(--ink); stroke-dasharray: 5 4; }
-.bar { stroke: var(--accent); stroke-width: 1.5; }
-.inner { stroke: var(--inner); stroke-width: 7; }
+.bar { stroke: var(--accent); stroke-width: 2; }
 .dot { fill: var(--accent); stroke: var(--accent); stroke-width: 1.5; }
 .dot.hollow { fill: var(--paper); }
 .arrow { fill: var(--accent); }

@@ -4,12 +4,12 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from .markup import scrolled, tag, text
-from .wording import UNKNOWN, counted, decimal, interval, milliseconds, percent, plus, probability, whole
+from .wording import UNKNOWN, counted, decimal, interval, milliseconds, percent, plus, plus_or_minus, probability, whole
 
 _STRONGEST_TINT = 0.62  # more would make the figures in the cells hard to read
 
 _HEADS = (
-    *("", "Agent", "Rating", "±\u00a0error", "Stronger than the next"),
+    *("", "Agent", "Rating", "95\u00a0%", "Stronger than the next"),
     *("Games", "Won", "Drawn", "Lost", "Win rate", "Mean score", "Mean margin", "ms a move", "Forfeits"),
 )
 
@@ -32,7 +32,7 @@ def _figures_row(results: dict[str, Any], index: int) -> str:
         rank_cell(index),
         name_cell(agent),
         _figure(whole(agent["rating"]), interval(agent["interval"], 0)),
-        _figure(decimal(agent["error"])),
+        _figure(plus_or_minus(agent["error"])),
         _figure(probability(above_next)),
         *(_figure(whole(agent[name])) for name in ("games", "wins", "draws", "losses")),
         _figure(percent(agent["win_rate"]), interval(agent["win_rate_interval"], scale=100)),

@@ -4,6 +4,8 @@ from collections.abc import Sequence
 from math import floor, log10
 from typing import Any
 
+INTERVAL_ERRORS = 1.959963984540054
+"""Half a 95 % interval in standard errors; that half is what ± means everywhere."""
 UNKNOWN = "\u2013"
 _MINUS = "\u2212"
 _SPACE = "\u00a0"  # keeps a number and its unit on one line
@@ -31,6 +33,11 @@ def plus(value: float | None, places: int = 1) -> str:
     """Return a number with its sign."""
     written = decimal(value, places)
     return f"+{written}" if value is not None and value > 0 and written.strip("0.") else written
+
+
+def plus_or_minus(error: float | None, places: int = 1) -> str:
+    """Return half the 95 % interval of a standard error, after a ±."""
+    return UNKNOWN if error is None else f"±{_SPACE}{decimal(INTERVAL_ERRORS * error, places)}"
 
 
 def percent(share: float | None) -> str:
