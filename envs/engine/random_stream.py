@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from ..messages import shorten
 from .compilation import kernel
 
 MAX_SEED = 2**53 - 1
@@ -99,5 +100,5 @@ def checked_seed(seed: int | None) -> int:
     if seed is None:
         return fresh_seed()
     if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or not 0 <= seed <= MAX_SEED:
-        raise ValueError(f"seed must be an integer from 0 to {MAX_SEED}, not {seed!r}")
+        raise ValueError(f"seed must be an integer from 0 to {MAX_SEED}, not {shorten(seed)}")
     return int(seed)
