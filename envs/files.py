@@ -10,7 +10,7 @@ from typing import IO, Any
 
 from .messages import escape_controls
 
-_LONGEST_PATH = 160
+_LONGEST_PATH = 200
 
 
 @contextmanager

@@ -1,6 +1,6 @@
 """The options of a game: their names, valid values and defaults."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -65,12 +65,21 @@ class Number:
 Option = Choice | Number
 
 
-def complete(game: str, options: tuple[Option, ...], given: Mapping[str, Any]) -> dict[str, Any]:
-    """Return every option in order with its value, given or default; ValueError names the valid ones."""
-    known = {option.name: option for option in options}
+def check_names(game: str, options: tuple[Option, ...], given: Iterable[Any]) -> None:
+    """Raise ValueError that lists the options of a game if a name is not one of them.
+
+    Data from files goes through this before it becomes arguments of `make_game`, which has further ones.
+    """
+    known = [option.name for option in options]
     for name in given:
         if name not in known:
             raise ValueError(f"{game} has no option {shorten(name)}; it has {', '.join(known)}")
+
+
+def complete(game: str, options: tuple[Option, ...], given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return every option in order with its value, given or default; ValueError names the valid ones."""
+    check_names(game, options, given)
+    known = {option.name: option for option in options}
     completed = {option.name: given.get(option.name, option.default) for option in options}
     for name, value in completed.items():
         known[name].encode(value)
