@@ -7,7 +7,6 @@ be shortened as long as one legal move alone fits.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +15,7 @@ if TYPE_CHECKING:
 
 _GAP = 3
 _FEW = 6
+_LONGEST_NUMBER = 20
 
 
 def short_form(move: Move) -> str:
@@ -41,7 +41,7 @@ def read_move(text: str, legal: Sequence[Move]) -> Move:
         return _from_json(text, legal)
     if text.isascii() and text.isdigit():
         if len(text) > 9 or not 1 <= int(text) <= len(legal):
-            raise ValueError(f"there is no move {text}; the moves are 1 to {len(legal)}")
+            raise ValueError(f"there is no move {text[:_LONGEST_NUMBER]}; the moves are 1 to {len(legal)}")
         return legal[int(text) - 1]
     words = text.lower().split()
     for fits in (_equal, _begins):
@@ -50,8 +50,10 @@ def read_move(text: str, legal: Sequence[Move]) -> Move:
             return found[0]
         if found:
             shown = ", ".join(short_form(move) for move in found[:_FEW])
-            raise ValueError(f"{text!r} may be {shown}{' ...' if len(found) > _FEW else ''}")
-    raise ValueError(f"{text!r} is no legal move; type a number, a move like {short_form(legal[0])!r}, or ? for all")
+            raise ValueError(f"{_shown(text)} may be {shown}{' ...' if len(found) > _FEW else ''}")
+    raise ValueError(
+        f"{_shown(text)} is no legal move; type a number, a move like {short_form(legal[0])!r}, or ? for all"
+    )
 
 
 def _equal(words: list[str], of_move: list[str]) -> bool:
@@ -67,13 +69,23 @@ def _begins(words: list[str], of_move: list[str]) -> bool:
 
 
 def _from_json(text: str, legal: Sequence[Move]) -> Move:
+    from ..envs.strict_json import first_difference, parse_json
+
     try:
-        move = json.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise ValueError(f"{text!r} is no JSON ({error})") from None
-    if move not in legal:
-        raise ValueError(f"{text} is no legal move; type ? for all legal moves")
-    return legal[legal.index(move)]
+        given = parse_json(text)
+    except ValueError as error:
+        raise ValueError(f"{_shown(text)} {error}") from None
+    for move in legal:
+        # as data: 1.0 and true are equal to 1 in Python
+        if first_difference(move, given) is None:
+            return move
+    raise ValueError(f"{_shown(text)} is no legal move; type ? for all legal moves")
+
+
+def _shown(text: str) -> str:
+    from ..envs.messages import shorten
+
+    return shorten(text)
 
 
 def numbered(legal: Sequence[Move], width: int) -> str:

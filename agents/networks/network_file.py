@@ -70,8 +70,9 @@ class NetworkHead:
         types = {"game": str, "version": int, "options": dict, "observation": str, "training": dict}
         for name, kind in {**types, "observation_size": int, "num_actions": int}.items():
             value = getattr(self, name)
-            if not isinstance(value, kind) or isinstance(value, bool) or (kind is int and not 0 <= value < 2**31):
+            if not isinstance(value, kind) or isinstance(value, bool):
                 raise ValueError(f"{name} of a network cannot be {shorten(value)}")
+        # sizes are compared with those of the game, whatever they are
         if not isinstance(self.value, str) or self.value not in VALUES:
             raise ValueError(f"value of a network must be one of {', '.join(VALUES)}, not {shorten(self.value)}")
         weight = self.training.get("win_weight", 0)
@@ -287,8 +288,8 @@ def check_fits(head: NetworkHead, game: Game) -> None:
     sizes = (game.with_observation(head.observation).observation_size, game.num_actions)
     if (head.observation_size, head.num_actions) != sizes:
         raise ValueError(
-            f"the network was trained for observations of {head.observation_size} numbers and {head.num_actions} "
-            f"actions, but {game.name} has {sizes[0]} and {sizes[1]}"
+            f"the network was trained for observations of {shorten(head.observation_size)} numbers and "
+            f"{shorten(head.num_actions)} actions, but {game.name} has {sizes[0]} and {sizes[1]}"
         )
 
 
@@ -304,5 +305,6 @@ def _plain(value: Any) -> str:
 def _check_version(head: NetworkHead, description: GameDescription) -> None:
     if head.version != description.version:
         raise ValueError(
-            f"the network was trained for version {head.version} of {head.game}, this is version {description.version}"
+            f"the network was trained for version {shorten(head.version)} of {head.game}, "
+            f"this is version {description.version}"
         )
