@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ..envs.arrays import check_integer
 from ..envs.engine.random_stream import checked_seed, game_seeds
 from ..envs.game import Game
 from .arena.agent_results import AgentResult, agent_results
@@ -19,6 +20,8 @@ from .protocol import Agent
 __all__ = ["AgentResult", "Evaluation", "evaluate", "wilson_interval"]
 
 _SIDE_BY_SIDE = 1024
+MOST_GAMES = 1_000_000
+"""Games of an evaluation, all of which are kept until its end: at most 200 bytes each, twice."""
 
 
 @dataclass(frozen=True)
@@ -67,11 +70,10 @@ def evaluate(game: Game, agents: Sequence[str | Agent], num_games: int, seed: in
     agents are given by name; agents given as objects go on with their own streams. The same name twice is two
     entries.
 
-    Raises ValueError for unknown agents, not one agent per player or fewer than one game, and IllegalMove that
-    names an agent which plays illegally.
+    Raises ValueError for unknown agents, not one agent per player, no game or more than MOST_GAMES, and IllegalMove
+    that names an agent which plays illegally.
     """
-    if num_games < 1:
-        raise ValueError(f"an evaluation needs at least 1 game, not {num_games}")
+    num_games = check_integer(num_games, "num_games", 1, MOST_GAMES)
     seed = checked_seed(seed)
     seated = seat_agents(game, agents, seed)
     began = time.perf_counter()

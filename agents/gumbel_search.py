@@ -8,7 +8,7 @@ root the search is PUCT, as in `network_search`.
 
 import math
 from dataclasses import dataclass
-from functools import cache
+from functools import lru_cache
 from itertools import islice
 
 import numpy as np
@@ -17,6 +17,8 @@ from ..envs.game import Game
 from .network_search import AT_ONCE, Evaluate, NetworkTrees
 from .time_limit import portions
 
+_LONGEST_KEPT = 2000
+"""Simulations of plans that are kept for the next search; of others making them takes no time beside the search."""
 VISITS_SCALE, RETURNS_SCALE = 50.0, 1.0
 """A return counts (VISITS_SCALE + the root's largest number of visits) * RETURNS_SCALE as much as a logit."""
 
@@ -97,12 +99,15 @@ def gumbel_search(
     return GumbelSearch(actions, softmax(logits + policy_scale * scaled), trees.root_returns(), visits)
 
 
-@cache
 def visit_plan(considered: int, simulations: int) -> tuple[int, ...]:
     """Return for each simulation how many visits the action that it goes to has had: sequential halving.
 
     All actions that are still considered get equally many simulations in every phase, then the better half stays.
     """
+    return (_kept_plan if simulations <= _LONGEST_KEPT else _make_plan)(considered, simulations)
+
+
+def _make_plan(considered: int, simulations: int) -> tuple[int, ...]:
     phases = max(1, (considered - 1).bit_length())
     plan: list[int] = []
     visits = [0] * considered
@@ -113,6 +118,9 @@ def visit_plan(considered: int, simulations: int) -> tuple[int, ...]:
             visits[:left] = [count + 1 for count in visits[:left]]
         left = max(2, left // 2) if considered > 1 else 1
     return tuple(plan[:simulations])
+
+
+_kept_plan = lru_cache(maxsize=512)(_make_plan)
 
 
 def scaled_returns(priors: np.ndarray, own: np.ndarray, visits: np.ndarray, returns: np.ndarray) -> np.ndarray:

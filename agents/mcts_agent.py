@@ -3,7 +3,7 @@
 import math
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -11,6 +11,8 @@ import numpy as np
 from ..envs.engine.search_trees import keep_below
 from ..envs.game import Game, Move, as_batch
 from ..envs.search import NODE_DTYPE, SETTINGS_DTYPE, root_statistics, search_kernels
+from . import agent_settings
+from .agent_settings import MOST_SECONDS, Integers, Numbers, Valid, Words, agent_error, check_settings
 from .decisions import Decisions
 from .streams import agent_stream
 from .time_limit import portions, search_end
@@ -18,6 +20,22 @@ from .time_limit import portions, search_end
 LEAVES = ("random", "greedy")
 SELECTIONS = ("uct", "puct")
 CHANCES = ("open", "closed")
+_MOST_SIMULATIONS = 10**9
+_VALID: Valid = {
+    "sims": Integers(1, _MOST_SIMULATIONS),
+    "seconds": Numbers(0, MOST_SECONDS),
+    "select": Words(SELECTIONS),
+    "c": Numbers(0, 10**9),
+    "temperature": Numbers(1e-6, 10**9),
+    "leaf": Words(LEAVES),
+    "mix": Numbers(0, 1),
+    "plies": Integers(0, 10**9),
+    "win": Numbers(0, 1),
+    "chance": Words(CHANCES),
+    "reuse": Integers(0, 1),
+    # two trees of so many nodes take 0.8 GB
+    "nodes": Integers(1000, 8_000_000, f"{NODE_DTYPE.itemsize} bytes each"),
+}
 _AT_ONCE = 32
 """Simulations between two looks at the clock, at most."""
 _LONGEST_LINE, _FEWEST_VISITS = 6, 3
@@ -44,7 +62,9 @@ class SearchSettings:
     | `win` | weight of winning in a return; the rest is the squashed margin |
     | `chance` | "closed": what chance brings makes nodes of its own, exact; "open": it does not, deeper |
     | `reuse` | 1: with closed chance go on in the last decision's tree if the position is found in it, 0: never |
-    | `nodes` | size of the tree at most, 48 bytes each |
+    | `nodes` | size of the tree at most, 48 bytes each; with closed chance and `reuse` there are two trees |
+
+    Raises ValueError that names the setting if a value is not valid.
     """
 
     sims: int = 1000
@@ -59,6 +79,9 @@ class SearchSettings:
     chance: str = "open"
     reuse: int = 1
     nodes: int = 200_000
+
+    def __post_init__(self) -> None:
+        check_settings(self, _VALID)
 
 
 @dataclass(frozen=True)
@@ -232,39 +255,13 @@ def _kernel_settings(game: Game, settings: SearchSettings) -> np.ndarray:
 
 def read_settings(text: str, argument: str, defaults: Mapping[str, Any]) -> SearchSettings:
     """Return the settings of a text like "sims=200,leaf=random" over a game's own; ValueError if wrong."""
-    types: dict[str, Any] = {field.name: type(field.default) for field in fields(SearchSettings)}
-    given: dict[str, Any] = dict(defaults)
-    for part in argument.split(",") if argument else []:
-        name, _, value = part.partition("=")
-        if name not in types:
-            raise ValueError(f"agent {text!r}: there is no setting {name!r}; the settings are {', '.join(types)}")
-        try:
-            given[name] = types[name](value)
-        except ValueError:
-            kind = "a whole number" if types[name] is int else "a number"
-            raise ValueError(f"agent {text!r}: {name} must be {kind}, not {value!r}") from None
-    if "seconds" in given and "sims" not in given:
-        given["sims"] = 2**31 - 1
-    settings = SearchSettings(**given)
-    for name, choices in (("leaf", LEAVES), ("select", SELECTIONS), ("chance", CHANCES)):
-        if getattr(settings, name) not in choices:
-            raise ValueError(f"agent {text!r}: {name} must be one of {', '.join(choices)}")
-    low = {
-        "sims": 1,
-        "seconds": 0,
-        "c": 0,
-        "temperature": 1e-6,
-        "mix": 0,
-        "plies": 0,
-        "win": 0,
-        "reuse": 0,
-        "nodes": 1000,
-    }
-    high = {"mix": 1, "win": 1, "reuse": 1, "nodes": 2**31 - 1}
-    for name, bound in low.items():
-        if not bound <= getattr(settings, name) <= high.get(name, 2**31 - 1):
-            raise ValueError(f"agent {text!r}: {name} must be from {bound} to {high.get(name, 2**31 - 1)}")
-    return settings
+    try:
+        given = agent_settings.read_settings(argument.split(",") if argument else [], _VALID)
+        if "seconds" in given and "sims" not in given:
+            given["sims"] = _MOST_SIMULATIONS
+        return SearchSettings(**{**defaults, **given})
+    except ValueError as error:
+        raise agent_error(text, error) from None
 
 
 def make(game: Game, text: str, argument: str, seed: int) -> MCTSAgent:

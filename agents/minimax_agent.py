@@ -10,9 +10,18 @@ from ..envs.engine.minimax_kernels import LEVEL_DTYPE, SETTINGS_DTYPE
 from ..envs.engine.random_stream import draw
 from ..envs.game import Game, as_batch
 from ..envs.search import minimax_kernels
+from . import agent_settings
+from .agent_settings import Integers, Valid, agent_error, check_settings
 from .decisions import Decisions
 from .streams import agent_stream
 from .time_limit import portions, search_end
+
+_VALID: Valid = {
+    "depth": Integers(1, 64),
+    "width": Integers(0, 10**9),
+    "samples": Integers(1, 10**9),
+    "plies": Integers(0, 10**9),
+}
 
 
 @dataclass(frozen=True)
@@ -27,6 +36,8 @@ class MinimaxSettings:
     | `width` | actions to look at in a position, the best by the game's heuristic; 0 for all |
     | `samples` | deals of what is hidden or left to chance, each searched as if it were known; the mean counts |
     | `plies` | greedy decisions at the depth limit, then the standing of the game counts; 0 for none |
+
+    Raises ValueError that names the setting if a value is not valid.
     """
 
     depth: int = 3
@@ -34,8 +45,8 @@ class MinimaxSettings:
     samples: int = 16
     plies: int = 20
 
-
-_RANGES = {"depth": (1, 64), "width": (0, 2**31 - 1), "samples": (1, 2**31 - 1), "plies": (0, 2**31 - 1)}
+    def __post_init__(self) -> None:
+        check_settings(self, _VALID)
 
 
 class MinimaxAgent:
@@ -44,7 +55,7 @@ class MinimaxAgent:
     def __init__(self, game: Game, name: str, settings: MinimaxSettings, seed: int) -> None:
         if game.num_players != 2:
             players = f"{game.name} has num_players={game.num_players} here"
-            raise ValueError(f"agent {name!r}: minimax needs 2 players, but {players}")
+            raise agent_error(name, f"minimax needs 2 players, but {players}")
         self.name = name
         self.settings = settings
         self._kernel_settings = np.zeros(1, SETTINGS_DTYPE)
@@ -120,19 +131,10 @@ class MinimaxAgent:
 
 def read_settings(text: str, argument: str) -> MinimaxSettings:
     """Return the settings of a text like "depth=2,width=0"; ValueError that names what is wrong."""
-    given: dict[str, int] = {}
-    for part in argument.split(",") if argument else []:
-        name, _, value = part.partition("=")
-        if name not in _RANGES:
-            raise ValueError(f"agent {text!r}: there is no setting {name!r}; the settings are {', '.join(_RANGES)}")
-        low, high = _RANGES[name]
-        try:
-            given[name] = int(value)
-        except ValueError:
-            raise ValueError(f"agent {text!r}: {name} must be an integer, not {value!r}") from None
-        if not low <= given[name] <= high:
-            raise ValueError(f"agent {text!r}: {name} must be from {low} to {high}")
-    return MinimaxSettings(**given)
+    try:
+        return MinimaxSettings(**agent_settings.read_settings(argument.split(",") if argument else [], _VALID))
+    except ValueError as error:
+        raise agent_error(text, error) from None
 
 
 def make(game: Game, text: str, argument: str, seed: int) -> MinimaxAgent:

@@ -12,11 +12,15 @@ import numpy as np
 
 from ..envs.engine.random_stream import draw, draw_seed
 from ..envs.game import Game
+from ..envs.messages import shorten
 from ..envs.search import NODE_DTYPE
+from . import agent_settings
+from .agent_settings import Integers, Numbers, Valid, Words, agent_error, check_settings
 from .decisions import Decisions
 from .gumbel_search import gumbel_search
 from .network_search import search_with_network
-from .networks.network_file import NetworkHead, check_fits, load_network
+from .networks.network_file import MOST_LEAF_PLIES, NetworkHead, check_fits, load_network
+from .protocol import AgentFailure
 from .streams import agent_stream
 from .time_limit import search_end
 
@@ -30,6 +34,15 @@ _TREES_BYTES = 256 * 2**20
 _USUAL_ACTIONS = 128
 """Legal actions that a node has on average at most; a tree for which that is too few stops to grow."""
 _UNIT = 2**32 - 1
+_VALID: Valid = {
+    "sims": Integers(0, 10**6),
+    "considered": Integers(0, 10**6),
+    "c": Numbers(0, 10**9),
+    "plies": Integers(0, MOST_LEAF_PLIES),
+    "win": Numbers(0, 1),
+    "chance": Words(CHANCES),
+    "sample": Integers(0, 1),
+}
 
 
 @dataclass(frozen=True)
@@ -45,6 +58,8 @@ class NetworkSettings:
     | `win` | weight of winning in the return of a finished game; by default what the network was trained for |
     | `chance` | "open" or "closed", as `mcts` has it |
     | `sample` | 1: draw in proportion to probabilities (or visits), 0: take what is best |
+
+    Raises ValueError that names the setting if a value is not valid.
     """
 
     sims: int = 0
@@ -55,16 +70,15 @@ class NetworkSettings:
     chance: str = "open"
     sample: int = 0
 
+    def __post_init__(self) -> None:
+        check_settings(self, _VALID)
+
+
+class NotFiniteError(ValueError):
+    """A network says NaN or infinity of a position."""
+
 
 _Group = tuple[np.ndarray, tuple[Game, np.ndarray, int], dict[str, Any]]
-_RANGES = {
-    "sims": (0, 10**9),
-    "considered": (0, 10**9),
-    "c": (0, 10**9),
-    "plies": (0, 10**9),
-    "win": (0, 1),
-    "sample": (0, 1),
-}
 
 
 class NetworkAgent:
@@ -91,7 +105,16 @@ class NetworkAgent:
         self._stream = agent_stream(seed)
 
     def act(self, decisions: Decisions) -> np.ndarray:
-        """Return one legal action for each decision, int64 [n], within their time limit if there is one."""
+        """Return one legal action for each decision, int64 [n], within their time limit if there is one.
+
+        Raises AgentFailure if an answer of the network is not finite.
+        """
+        try:
+            return self._decide(decisions)
+        except NotFiniteError as error:
+            raise AgentFailure(np.full(len(decisions), -1), dict.fromkeys(range(len(decisions)), str(error))) from None
+
+    def _decide(self, decisions: Decisions) -> np.ndarray:
         if self.settings.sims and decisions.seconds_per_move is not None and len(decisions) and not self._loaded:
             self._load_kernels(decisions)
             self._loaded = True
@@ -111,7 +134,8 @@ class NetworkAgent:
         """Return what the network says of each decision, without a search.
 
         Returns the probabilities of the actions, float32 [n, num_actions], 0 where illegal, and the return, 0 to 1,
-        that each seat may expect, float32 [n, num_players].
+        that each seat may expect, float32 [n, num_players]. Raises NotFiniteError if the network's own answers are not
+        finite.
         """
         import torch
 
@@ -120,10 +144,14 @@ class NetworkAgent:
             inputs = [torch.from_numpy(array).to(weight.device, weight.dtype) for array in self._inputs(decisions)]
             illegal = torch.as_tensor(decisions.mask, device=weight.device) == 0
             logits, relative = self._network(*inputs)
+            if not torch.isfinite(logits).all() & torch.isfinite(relative).all():
+                raise NotFiniteError("the network's answers are not all finite numbers")
             priors = logits.float().masked_fill(illegal, -torch.inf).softmax(dim=1).cpu().numpy()
             values = by_seat(relative.float().cpu().numpy(), decisions.seats)
         if self.head.value == "return":
-            return priors, 1 / (1 + np.exp(-values))
+            # of a value below -88 the power is infinite and the return 0
+            with np.errstate(over="ignore"):
+                return priors, 1 / (1 + np.exp(-values))
         if self.head.value == "change":
             values = values + decisions.margins
         elif self.head.value == "settled":
@@ -251,24 +279,10 @@ def shipped_networks() -> list[str]:
 
 def read_settings(text: str, words: list[str], defaults: NetworkSettings) -> NetworkSettings:
     """Return the settings of words like "sims=200"; ValueError that names what is wrong with the agent's text."""
-    names = [*NetworkSettings.__dataclass_fields__]
-    given: dict[str, Any] = {}
-    for word in words:
-        name, _, value = word.partition("=")
-        if name not in names:
-            raise ValueError(f"agent {text!r}: there is no setting {name!r}; the settings are {', '.join(names)}")
-        try:
-            given[name] = type(getattr(defaults, name))(value)
-        except ValueError:
-            raise ValueError(f"agent {text!r}: {name} must be a number, not {value!r}") from None
-    settings = replace(defaults, **given)
-    if settings.chance not in CHANCES:
-        raise ValueError(f"agent {text!r}: chance must be one of {', '.join(CHANCES)}")
-    for name, (low, high) in _RANGES.items():
-        # written so that nan is refused too
-        if not low <= getattr(settings, name) <= high:
-            raise ValueError(f"agent {text!r}: {name} must be from {low} to {high}")
-    return settings
+    try:
+        return replace(defaults, **agent_settings.read_settings(words, _VALID))
+    except ValueError as error:
+        raise agent_error(text, error) from None
 
 
 def make(game: Game, text: str, argument: str, seed: int) -> NetworkAgent:
@@ -283,12 +297,12 @@ def make(game: Game, text: str, argument: str, seed: int) -> NetworkAgent:
         import safetensors  # noqa: F401
         import torch  # noqa: F401
     except ImportError:
-        raise ValueError(f"agent {text!r} needs the extra 'train': pip install 'meeplezoo[train]'") from None
+        raise agent_error(text, "it needs the extra 'train': pip install 'meeplezoo[train]'") from None
     try:
         network, head = load_network(_network_path(name))
         check_fits(head, game)
     except ValueError as error:
-        raise ValueError(f"agent {text!r}: {error}") from None
+        raise agent_error(text, error) from None
     settings = read_settings(text, words, usual_settings(head))
     return NetworkAgent(text, network, head, seed, settings)
 
@@ -300,5 +314,5 @@ def _network_path(name: str) -> Path | Traversable:
     shipped = shipped_networks()
     if name not in shipped:
         have = f"those that come with the package are {', '.join(shipped)}" if shipped else "none come with the package"
-        raise ValueError(f"there is no network {name!r}; {have}, and files end in {SUFFIX}")
+        raise ValueError(f"there is no network {shorten(name)}; {have}, and files end in {SUFFIX}")
     return resources.files(__package__) / "weights" / f"{name}{SUFFIX}"

@@ -18,6 +18,8 @@ from .time_limit import portions
 
 AT_ONCE = 16
 """Simulations between two looks at the clock, at most."""
+_LARGEST_ANSWER = 1_000_000
+"""Sums of these keep far from what a float32 can hold."""
 Evaluate = Callable[[Decisions], tuple[np.ndarray, np.ndarray]]
 """Returns priors float32 [n, num_actions] of the players to move, and values float32 [n, players], the return from 0
 to 1 that each seat may expect."""
@@ -29,7 +31,8 @@ class NetworkTrees:
     Arguments:
         states: records [n], running games in which all that the seat to move cannot see has been dealt anew
             (`Decisions.redealt`).
-        evaluate: the network, called once per simulation with the leaves of all games that are not over.
+        evaluate: the network, called once per simulation with the leaves of all games that are not over; ValueError
+            if its answers have another shape or are not finite.
         seed: of all deals and ties. Game i of a seed has a stream of its own.
         exploration: weight of the priors.
         closed: whether what chance brings makes nodes of its own.
@@ -133,7 +136,10 @@ class NetworkTrees:
         running = np.flatnonzero(states["over"] == RUNNING)
         if not len(running):
             return running, self._leaf_priors[:0], self._leaf_values[:0, : self._game.num_players]
-        return running, *self._evaluate(Decisions(self._game, states.take(running)))
+        priors, values = self._evaluate(Decisions(self._game, states.take(running)))
+        _check_answers("priors", priors, (len(running), self._game.num_actions))
+        _check_answers("values", values, (len(running), self._game.num_players))
+        return running, priors, values
 
     def planned(
         self, own: np.ndarray, scores: np.ndarray, turns: np.ndarray, visits_scale: float, returns_scale: float
@@ -152,6 +158,15 @@ class NetworkTrees:
         """Return the mean returns of all players over all simulations, float32 [n, num_players]."""
         returns: np.ndarray = self._trees["mean"][:, 0, : self._game.num_players].copy()
         return returns
+
+
+def _check_answers(what: str, answers: np.ndarray, shape: tuple[int, int]) -> None:
+    """Raise ValueError unless these are finite numbers of the shape: kernels would follow others to anywhere."""
+    if np.shape(answers) != shape:
+        raise ValueError(f"the {what} of a network must have the shape {shape}, not {np.shape(answers)}")
+    # nan is not below anything
+    if answers.size and not np.abs(answers).max() <= _LARGEST_ANSWER:
+        raise ValueError(f"the {what} of a network must be from -{_LARGEST_ANSWER:,} to {_LARGEST_ANSWER:,}")
 
 
 def search_with_network(

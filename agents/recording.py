@@ -4,12 +4,15 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
+from ..envs.arrays import check_integer
 from ..envs.engine.random_stream import checked_seed, game_seeds
 from ..envs.game import Game
 from ..envs.records import Record, make_record
 from .matches import play_matches, seat_agents
 from .protocol import Agent
 
+MOST_GAMES = 1_000_000_000
+"""Games of a file of records, which is written game by game."""
 _BLOCK = 32
 """Games played side by side. Always this many, even if fewer are wanted: agents share one stream among all games
 of a block, and so record i is the same however many records are made."""
@@ -21,8 +24,10 @@ def record_games(
     """Yield the records of games 0 to num_games - 1 of the seed; agent i sits in seat i.
 
     Record i's own seed is that of game i of a batch of this seed. `positions` adds position and legal moves to
-    every ply. Raises ValueError for unknown agents, IllegalMove that names an agent which plays illegally.
+    every ply. Raises ValueError for unknown agents or more than MOST_GAMES games, IllegalMove that names an agent which
+    plays illegally.
     """
+    num_games = check_integer(num_games, "num_games", 0, MOST_GAMES)
     seated = seat_agents(game, agents, seed)
     names = [agent.name for agent in seated]
     first = checked_seed(seed)

@@ -2,14 +2,19 @@
 
 import re
 from collections.abc import Callable
+from typing import Any
 
 from ..envs.engine.random_stream import checked_seed
 from ..envs.game import Game
+from ..envs.messages import shorten
 from . import greedy_agent, maskable_ppo_agent, mcts_agent, minimax_agent, network_agent, random_agent
 from .outside import program_bot, python_bot
 from .protocol import Agent
 
 Factory = Callable[[Game, str, str, int], Agent]
+
+LONGEST_TEXT = 4096
+"""Characters of an agent's text: the longest path of a file on Linux."""
 
 _FILE = "FILE.py"
 _FACTORIES: dict[str, tuple[Factory, str]] = {
@@ -34,12 +39,23 @@ def make_agent(text: str, game: Game, seed: int | None = None) -> Agent:
 
     Raises ValueError that lists the known names, or says what is wrong with the part behind the colon.
     """
+    check_agent_text(text)
     name, _, argument = text.partition(":")
     if name not in _FACTORIES and re.search(r"\.py(:|$)", text):
         name = _FILE
     if name not in _FACTORIES:
-        raise ValueError(f"there is no agent {name!r}; the agents are {', '.join(_FACTORIES)}")
+        raise ValueError(f"there is no agent {shorten(name)}; the agents are {', '.join(_FACTORIES)}")
     return _FACTORIES[name][0](game, text, argument, checked_seed(seed))
+
+
+def check_agent_text(text: Any) -> None:
+    """Raise ValueError if something cannot be the text of an agent, whatever agents there are."""
+    if not isinstance(text, str):
+        raise ValueError(f"an agent is named by a text, not {shorten(text)}")
+    if len(text) > LONGEST_TEXT:
+        raise ValueError(f"the text of an agent has at most {LONGEST_TEXT:,} characters, not {len(text):,}")
+    if "\0" in text:
+        raise ValueError(f"agent {shorten(text)}: its text holds the character \\0, which no file or command can have")
 
 
 def begun_anew(agent: Agent | None, text: str, game: Game, seed: int) -> Agent:

@@ -3,6 +3,7 @@
 import numpy as np
 
 from ..envs.engine.random_stream import seed_stream
+from .agent_settings import agent_error
 
 AGENT_STREAM = 2
 
@@ -17,4 +18,4 @@ def agent_stream(seed: int) -> np.ndarray:
 def refuse_argument(text: str, argument: str) -> None:
     """Raise ValueError if an agent that takes nothing behind its name was given something."""
     if argument:
-        raise ValueError(f"agent {text!r}: {text.partition(':')[0]} takes nothing behind its name")
+        raise agent_error(text, f"{text.partition(':')[0]} takes nothing behind its name")

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import argparse
+import errno
 import os
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
 COLOURS = ALWAYS, NEVER, AUTO = "always", "never", "auto"
 HUMAN = "human"
 """The agent that is a person, in `meeplezoo play`."""
+
+_LONGEST_MESSAGE = 300
 
 
 class CommandParser(argparse.ArgumentParser):
@@ -59,7 +62,11 @@ class CommandParser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         """Raise UsageError."""
-        raise UsageError(f"{message}; see {self.prog} --help")
+        from ..envs.messages import escape_controls
+
+        # of argparse: it repeats words of any length
+        short = message if len(message) <= _LONGEST_MESSAGE else f"{message[:_LONGEST_MESSAGE]}..."
+        raise UsageError(f"{escape_controls(short)}; see {self.prog} --help")
 
     def read(self, words: list[str]) -> argparse.Namespace:
         """Return the arguments; options may stand before, between and behind the others.
@@ -102,27 +109,58 @@ class CommandParser(argparse.ArgumentParser):
             help=f"seed of all chance and agents (default: {text})",
         )
 
-    def add_games(self, default: int) -> None:
+    def add_games(self, default: int, most: int) -> None:
         """Add --games."""
         self.add_argument(
-            "--games", type=count, default=default, metavar="N", help=f"number of games (default: {default})"
+            "--games",
+            type=integer(1, most),
+            default=default,
+            metavar="N",
+            help=f"number of games, at most {most:,} (default: {default})",
         )
 
 
-def count(text: str) -> int:
-    """Return an integer of at least 1."""
-    if not text.isascii() or not text.isdigit() or int(text[:18]) < 1 or len(text) > 18:
-        raise argparse.ArgumentTypeError(f"must be an integer of at least 1, not {text!r}")
-    return int(text)
+def integer(low: int, high: int) -> Callable[[str], int]:
+    """Return what reads an argument that is an integer from low to high."""
+
+    def read(text: str) -> int:
+        from ..envs.messages import shorten
+        from ..envs.number_text import parse_integer
+
+        try:
+            value = parse_integer(text)
+        except ValueError:
+            value = low - 1
+        if not low <= value <= high:
+            raise argparse.ArgumentTypeError(f"must be an integer from {low:,} to {high:,}, not {shorten(text)}")
+        return value
+
+    return read
+
+
+def number_up_to(high: int) -> Callable[[str], float]:
+    """Return what reads an argument that is a number above 0, at most `high`."""
+
+    def read(text: str) -> float:
+        from ..envs.messages import shorten
+        from ..envs.number_text import parse_number
+
+        try:
+            value = parse_number(text)
+        except ValueError:
+            value = 0.0
+        if not 0 < value <= high:
+            raise argparse.ArgumentTypeError(f"must be a number above 0, at most {high:,}, not {shorten(text)}")
+        return value
+
+    return read
 
 
 def seed(text: str) -> int:
     """Return an integer that is a seed."""
     from ..envs.engine.random_stream import MAX_SEED
 
-    if not text.isascii() or not text.isdigit() or len(text) > 18 or int(text) > MAX_SEED:
-        raise argparse.ArgumentTypeError(f"must be an integer from 0 to {MAX_SEED}, not {text!r}")
-    return int(text)
+    return integer(0, MAX_SEED)(text)
 
 
 def wants_colour(when: str) -> bool:
@@ -178,22 +216,24 @@ def refuse_people(names: Iterable[str]) -> None:
 
 
 def input_file(text: str) -> Path:
-    """Return the path of a file to be read; UsageError if it is not there."""
-    path = Path(text)
+    """Return the path of a file to be read; UsageError if there is no regular file."""
+    path = _path(text)
     if not path.exists():
-        raise UsageError(f"there is no file {text}")
+        raise UsageError(f"there is no file {_shown(path)}")
     if path.is_dir():
-        raise UsageError(f"{text} is a folder, not a file")
+        raise UsageError(f"{_shown(path)} is a folder, not a file")
+    if not path.is_file():
+        raise UsageError(f"{_shown(path)} is not a regular file")
     return path
 
 
 def output_file(text: str) -> Path:
     """Return the path of a file to be written; UsageError if a folder or a device is there."""
-    path = Path(text)
+    path = _path(text)
     if path.is_dir():
-        raise UsageError(f"{text} is a folder, not a file")
+        raise UsageError(f"{_shown(path)} is a folder, not a file")
     if path.exists() and not path.is_file():
-        raise UsageError(f"{text} is no ordinary file")
+        raise UsageError(f"{_shown(path)} is not a regular file")
     # the file takes the place of what is there: of what a link points to, not of the link
     return path.resolve() if path.is_symlink() else path
 
@@ -217,6 +257,26 @@ def against(names: Sequence[object]) -> str:
     from ..envs.messages import display_name
 
     return " against ".join(map(display_name, names))
+
+
+def _path(text: str) -> Path:
+    """Return the path of a text; UsageError if no file can have that name."""
+    path = Path(text)
+    try:
+        os.stat(path)
+    except ValueError:
+        raise UsageError(f"{_shown(path)} cannot be the name of a file") from None
+    except OSError as error:
+        # what else is wrong is said by whatever reads or writes the file
+        if error.errno == errno.ENAMETOOLONG:
+            raise UsageError(f"{_shown(path)} is too long a name for a file") from None
+    return path
+
+
+def _shown(path: Path) -> str:
+    from ..envs.files import shown_path
+
+    return shown_path(path)
 
 
 def described(game: Game) -> str:

@@ -47,7 +47,8 @@ def _parser() -> CommandParser:
     )
     parser.add_game()
     parser.add_argument("agents", metavar="AGENT", nargs="+", help="one per player; the same twice is two agents")
-    parser.add_games(1000)
+    # agents.evaluation.MOST_GAMES, which is not loaded before a command is known to be right
+    parser.add_games(1000, 1_000_000)
     parser.add_seed(0)
     parser.add_argument("--json", metavar="FILE", help="also write the results as JSON")
     return parser

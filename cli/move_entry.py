@@ -7,18 +7,17 @@ be shortened as long as one legal move alone fits.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from ..envs.messages import cut_middle, shorten
+from ..envs.messages import shorten
 
 if TYPE_CHECKING:
     from ..envs.game import Move
 
 _GAP = 3
 _FEW = 6
-_LONGEST = 80
+_LONGEST_NUMBER = 20
 
 
 def short_form(move: Move) -> str:
@@ -44,7 +43,7 @@ def read_move(text: str, legal: Sequence[Move]) -> Move:
         return _from_json(text, legal)
     if text.isascii() and text.isdigit():
         if len(text) > 9 or not 1 <= int(text) <= len(legal):
-            raise ValueError(f"there is no move {cut_middle(text, _LONGEST)}; the moves are 1 to {len(legal)}")
+            raise ValueError(f"there is no move {text[:_LONGEST_NUMBER]}; the moves are 1 to {len(legal)}")
         return legal[int(text) - 1]
     words = text.lower().split()
     for fits in (_equal, _begins):
@@ -72,13 +71,17 @@ def _begins(words: list[str], of_move: list[str]) -> bool:
 
 
 def _from_json(text: str, legal: Sequence[Move]) -> Move:
+    from ..envs.strict_json import first_difference, parse_json
+
     try:
-        move = json.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise ValueError(f"{shorten(text)} is no JSON ({error})") from None
-    if move not in legal:
-        raise ValueError(f"{cut_middle(text, _LONGEST)} is no legal move; type ? for all legal moves")
-    return legal[legal.index(move)]
+        given = parse_json(text)
+    except ValueError as error:
+        raise ValueError(f"{shorten(text)} {error}") from None
+    for move in legal:
+        # as data: 1.0 and true are equal to 1 in Python
+        if first_difference(move, given) is None:
+            return move
+    raise ValueError(f"{shorten(text)} is no legal move; type ? for all legal moves")
 
 
 def numbered(legal: Sequence[Move], width: int) -> str:

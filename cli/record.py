@@ -47,7 +47,8 @@ def _parser() -> CommandParser:
     parser.add_argument(
         "--agents", required=True, metavar="A,B[,C,D]", help="one agent per player, in the order of the seats"
     )
-    parser.add_games(1)
+    # agents.recording.MOST_GAMES
+    parser.add_games(1, 1_000_000_000)
     parser.add_seed(0)
     parser.add_argument(
         "--positions", action="store_true", help="write position and legal moves before every move, too"

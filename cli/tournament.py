@@ -10,7 +10,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from .arguments import CommandParser, count, counted, described, refuse_people
+from .arguments import CommandParser, counted, described, integer, number_up_to, refuse_people
 from .errors import CommandError, UsageError
 
 if TYPE_CHECKING:
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from ..agents.arena.standings import Standings
 
 _INTERRUPTED = 130
+_LONGEST_CONFIG = 2**20
 
 
 def run(words: list[str]) -> int:
@@ -89,22 +90,33 @@ def _parser() -> CommandParser:
         "--option", metavar="NAME=VALUE", action="append", default=[], help="an option of the game, repeatable"
     )
     parser.add_argument("--swiss", action="store_true", help="pair agents that do equally well, not all with all")
-    parser.add_argument("--rounds", type=count, metavar="N", help="rounds at most (default: 10)")
+    parser.add_argument("--rounds", type=integer(1, 100_000), metavar="N", help="rounds at most (default: 10)")
     parser.add_argument(
-        "--deals", type=count, metavar="N", help="deals of every line-up in a round, each in all seatings (default: 10)"
+        "--deals",
+        type=integer(1, 5000),
+        metavar="N",
+        help="deals of every line-up in a round, each in all seatings (default: 10)",
     )
     parser.add_argument(
-        "--precision", type=float, metavar="ELO", help="stop when neighbours' difference is known to this either way"
+        "--precision",
+        type=number_up_to(1_000_000),
+        metavar="ELO",
+        help="stop when neighbours' difference is known to this either way",
     )
     parser.add_argument(
-        "--move-seconds", type=float, metavar="S", help="time limit for a move of your own agents and of searches"
+        "--move-seconds",
+        type=number_up_to(86_400),
+        metavar="S",
+        help="time limit for a move of your own agents and of searches",
     )
     parser.add_argument("--anchor", metavar="NAME", help="the agent whose rating is 0 (default: random)")
     parser.add_argument("--records", action="store_true", help="keep the records of all games")
     parser.add_seed(0)
     # a config has a seed of its own, which stands unless one is given
     parser.set_defaults(seed=None)
-    parser.add_argument("--processes", type=count, metavar="N", help="play in N processes (default: one per core)")
+    parser.add_argument(
+        "--processes", type=integer(1, 1024), metavar="N", help="play in N processes (default: one per core)"
+    )
     parser.add_argument("--out", metavar="FOLDER", help="where everything is written (default: tournaments/GAME-TIME)")
     parser.add_argument("--resume", metavar="FOLDER", help="go on with a tournament")
     return parser
@@ -116,6 +128,7 @@ def _settings(parser: CommandParser, arguments: argparse.Namespace) -> Tournamen
         parser.error("the following arguments are required: GAME AGENT AGENT ..., CONFIG, or --resume FOLDER")
     from ..agents.arena.settings import SWISS, make_settings
     from ..configs.yaml_settings import parse_overrides, parse_settings
+    from ..envs.messages import shorten
     from ..envs.options import parse
     from ..envs.registry import describe, game_names
 
@@ -131,17 +144,27 @@ def _settings(parser: CommandParser, arguments: argparse.Namespace) -> Tournamen
         "records": arguments.records or None,
     }
     given = {name: value for name, value in given.items() if value is not None}
-    if Path(first).is_file():
+    if first not in game_names() and (first.endswith((".yaml", ".yml")) or os.path.exists(first)):
         if arguments.option:
             parser.error("the options of a config's game stand in the config")
-        settings = parse_settings(Path(first).read_text(encoding="utf-8"), first)
+        settings = parse_settings(_config_text(first), first)
         return make_settings({**settings, **given, **parse_overrides(rest)})
-    if first.endswith((".yaml", ".yml")):
-        raise ValueError(f"there is no config {first}")
     if first not in game_names():
-        raise ValueError(f"there is no game or config {first!r}; the games are {', '.join(game_names())}")
+        raise ValueError(f"there is no game or config {shorten(first)}; the games are {', '.join(game_names())}")
     options = parse(first, describe(first).options, arguments.option)
     return make_settings({**given, "game": first, "options": options, "agents": rest})
+
+
+def _config_text(text: str) -> str:
+    """Return the text of a config; ValueError that names the file if it cannot be read."""
+    from ..envs.files import read_file, shown_path
+
+    try:
+        return read_file(text, _LONGEST_CONFIG).decode("utf-8")
+    except FileNotFoundError:
+        raise ValueError(f"there is no config {shown_path(text)}") from None
+    except UnicodeDecodeError:
+        raise ValueError(f"{shown_path(text)} is not UTF-8 text") from None
 
 
 def _check_agents(settings: TournamentSettings) -> None:

@@ -8,6 +8,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
 
+from .messages import escape_controls
+
+_LONGEST_PATH = 200
+
 
 @contextmanager
 def write_atomically(path: Path, mode: str = "wb") -> Iterator[IO[Any]]:
@@ -38,11 +42,40 @@ def read_file(path: str | Path, limit: int) -> bytes:
     Raises ValueError, one sentence that names the file, if it is larger or not a regular file (a device, a pipe, a
     folder), and OSError if it cannot be read.
     """
-    # looked at before it is opened: opening a pipe waits for a writer, opening a device may do anything
-    if not stat.S_ISREG(os.stat(path).st_mode):
-        raise ValueError(f"{path} is not a regular file")
-    with open(path, "rb") as file:
+    with _open_regular(path) as file:
         content = file.read(limit + 1)
     if len(content) > limit:
-        raise ValueError(f"{path} is larger than {limit:,} bytes, the most that is read")
+        raise ValueError(f"{shown_path(path)} is larger than {limit:,} bytes, the most that is read")
     return content
+
+
+def read_lines(path: str | Path, limit: int) -> Iterator[bytes]:
+    """Yield the lines of a regular file, their ends included, one after the other as they are asked for.
+
+    Raises ValueError, one sentence, if the file is not a regular one or where a line is longer than `limit` bytes, and
+    OSError if the file cannot be read.
+    """
+    with _open_regular(path) as file:
+        number = 1
+        while line := file.readline(limit + 1):
+            if len(line) > limit:
+                raise ValueError(f"line {number}: is longer than {limit:,} bytes, the most that is read")
+            yield line
+            number += 1
+
+
+def shown_path(path: str | Path) -> str:
+    """Return a path for messages: on one line, a long one cut in the middle."""
+    text = escape_controls(str(path))
+    return text if len(text) <= _LONGEST_PATH else f"{text[: _LONGEST_PATH // 2]}...{text[-_LONGEST_PATH // 2 :]}"
+
+
+def _open_regular(path: str | Path) -> IO[bytes]:
+    # looked at before it is opened: opening a pipe waits for a writer, opening a device may do anything
+    try:
+        mode = os.stat(path).st_mode
+    except ValueError:
+        raise ValueError(f"{shown_path(path)} cannot be the name of a file") from None
+    if not stat.S_ISREG(mode):
+        raise ValueError(f"{shown_path(path)} is not a regular file")
+    return open(path, "rb")

@@ -14,6 +14,7 @@ from .description import GameDescription
 from .engine import compilation
 from .engine.random_stream import checked_seed
 from .engine.state import CUT_OFF, RUNNING
+from .messages import shorten
 from .observation_field import ObservationField
 from .registry import describe
 
@@ -212,9 +213,9 @@ def make_game(name: str, *, observation: str | None = None, **options: Any) -> G
     """
     description = describe(name)
     form = description.observations[0] if observation is None else observation
-    if form not in description.observations:
+    if not isinstance(form, str) or form not in description.observations:
         valid = ", ".join(description.observations)
-        raise ValueError(f"{name} has the observations {valid}, not {observation!r}")
+        raise ValueError(f"{name} has the observations {valid}, not {shorten(observation)}")
     return Game(description, options_of_games.complete(name, description.options, options), form)
 
 

@@ -8,19 +8,22 @@ _LONGEST = 80
 _LONGEST_NAME = 60
 _LONGEST_ERROR = 1000
 
-_repr = reprlib.Repr()
-_repr.maxstring = _repr.maxlong = _repr.maxother = _LONGEST
-_repr.maxlevel = 4
 
-
-def shorten(value: Any) -> str:
-    """Return the repr of a value in at most 80 characters; what is nested or long is cut before it is written out."""
+def shorten(value: Any, longest: int = _LONGEST) -> str:
+    """Return the repr of a value on one line, in at most `longest` characters; what is nested or long is cut first."""
+    short = reprlib.Repr()
+    short.maxlevel = 4
+    short.maxstring = short.maxlong = short.maxother = longest
     try:
-        text = _repr.repr(value)
+        text = short.repr(value)
     except ValueError:
         # Python writes no integers of more than 4,300 digits
         text = f"a {type(value).__name__} too large to write"
-    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 3]}..."
+    if "\n" in text:
+        # numpy's arrays have several lines
+        text = " ".join(text.split())
+    text = escape_controls(text)
+    return text if len(text) <= longest else f"{text[: longest - 3]}..."
 
 
 def escape_controls(text: str, keep: str = "") -> str:

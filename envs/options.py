@@ -1,8 +1,11 @@
 """The options of a game: their names, valid values and defaults."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
+
+from .messages import shorten
+from .number_text import parse_integer
 
 
 @dataclass(frozen=True)
@@ -22,7 +25,7 @@ class Choice:
     def encode(self, value: Any) -> int:
         """Return the number kept in a record; ValueError that lists the valid values."""
         if not isinstance(value, str) or value not in self.choices:
-            raise ValueError(f"option {self.name} must be one of {self.valid}, not {value!r}")
+            raise ValueError(f"option {self.name} must be one of {self.valid}, not {shorten(value)}")
         return self.choices.index(value)
 
     def parse(self, text: str) -> Any:
@@ -48,13 +51,13 @@ class Number:
     def encode(self, value: Any) -> int:
         """Return the number kept in a record; ValueError that names the valid values."""
         if isinstance(value, bool) or not isinstance(value, int) or not self.low <= value <= self.high:
-            raise ValueError(f"option {self.name} must be one of the {self.valid}, not {value!r}")
+            raise ValueError(f"option {self.name} must be one of the {self.valid}, not {shorten(value)}")
         return value
 
     def parse(self, text: str) -> Any:
         """Return the value that a text stands for: an integer, or the text itself if it is none."""
         try:
-            return int(text)
+            return parse_integer(text)
         except ValueError:
             return text
 
@@ -62,12 +65,21 @@ class Number:
 Option = Choice | Number
 
 
-def complete(game: str, options: tuple[Option, ...], given: Mapping[str, Any]) -> dict[str, Any]:
-    """Return every option in order with its value, given or default; ValueError names the valid ones."""
-    known = {option.name: option for option in options}
+def check_names(game: str, options: tuple[Option, ...], given: Iterable[Any]) -> None:
+    """Raise ValueError that lists the options of a game if a name is not one of them.
+
+    Data from files goes through this before it becomes arguments of `make_game`, which has further ones.
+    """
+    known = [option.name for option in options]
     for name in given:
         if name not in known:
-            raise ValueError(f"{game} has no option {name!r}; it has {', '.join(known)}")
+            raise ValueError(f"{game} has no option {shorten(name)}; it has {', '.join(known)}")
+
+
+def complete(game: str, options: tuple[Option, ...], given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return every option in order with its value, given or default; ValueError names the valid ones."""
+    check_names(game, options, given)
+    known = {option.name: option for option in options}
     completed = {option.name: given.get(option.name, option.default) for option in options}
     for name, value in completed.items():
         known[name].encode(value)
@@ -75,14 +87,16 @@ def complete(game: str, options: tuple[Option, ...], given: Mapping[str, Any]) -
 
 
 def parse(game: str, options: tuple[Option, ...], texts: list[str]) -> dict[str, Any]:
-    """Return options from texts like "wall=grey"; ValueError if one is not of that form or not known."""
+    """Return options from texts like "wall=grey"; ValueError if one is not of that form, not known, or there twice."""
     known = {option.name: option for option in options}
     parsed: dict[str, Any] = {}
     for text in texts:
         name, equals, value = text.partition("=")
         if not equals:
-            raise ValueError(f"option {text!r} must have the form name=value")
+            raise ValueError(f"option {shorten(text)} must have the form name=value")
         if name not in known:
-            raise ValueError(f"{game} has no option {name!r}; it has {', '.join(known)}")
+            raise ValueError(f"{game} has no option {shorten(name)}; it has {', '.join(known)}")
+        if name in parsed:
+            raise ValueError(f"option {name} is given twice")
         parsed[name] = known[name].parse(value)
     return parsed

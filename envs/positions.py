@@ -10,6 +10,8 @@ import numpy as np
 
 from .engine.random_stream import GAME_STREAM, seed_stream
 from .engine.state import CUT_OFF, ENDED, RUNNING
+from .messages import shorten
+from .strict_json import first_difference
 
 if TYPE_CHECKING:
     from .game import Game
@@ -25,10 +27,10 @@ def refuse(key: str, reason: str) -> NoReturn:
 def check_object(value: Any, key: str, keys: Sequence[str], optional: Collection[str] = ()) -> dict[str, Any]:
     """Return the value if it is an object with exactly these keys, save the optional ones."""
     if not isinstance(value, dict):
-        refuse(key, f"must be an object, not {value!r}")
+        refuse(key, f"must be an object, not {shorten(value)}")
     for name in value:
-        if name not in keys and name not in optional:
-            refuse(key, f"unknown key {name!r}; the keys are {', '.join([*keys, *optional])}")
+        if not isinstance(name, str) or (name not in keys and name not in optional):
+            refuse(key, f"unknown key {shorten(name)}; the keys are {', '.join([*keys, *optional])}")
     for name in keys:
         if name not in value:
             refuse(key, f"the key {name!r} is missing")
@@ -38,7 +40,7 @@ def check_object(value: Any, key: str, keys: Sequence[str], optional: Collection
 def check_list(value: Any, key: str, length: int | None = None, at_most: int | None = None) -> list[Any]:
     """Return the value if it is a list of the length."""
     if not isinstance(value, list):
-        refuse(key, f"must be a list, not {value!r}")
+        refuse(key, f"must be a list, not {shorten(value)}")
     if length is not None and len(value) != length:
         refuse(key, f"must have {length} entries, not {len(value)}")
     if at_most is not None and len(value) > at_most:
@@ -47,23 +49,23 @@ def check_list(value: Any, key: str, length: int | None = None, at_most: int | N
 
 
 def check_integer(value: Any, key: str, low: int, high: int) -> int:
-    """Return the value if it is an integer from low to high."""
-    if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
-        refuse(key, f"must be an integer from {low} to {high}, not {value!r}")
+    """Return the value if it is an integer from low to high: no boolean, no float, none of numpy's."""
+    if type(value) is not int or not low <= value <= high:
+        refuse(key, f"must be an integer from {low} to {high}, not {shorten(value)}")
     return value
 
 
 def check_name(value: Any, key: str, names: Sequence[str]) -> int:
     """Return the index of a name; the value has to be one of them."""
     if not isinstance(value, str) or value not in names:
-        refuse(key, f"must be one of {', '.join(names)}, not {value!r}")
+        refuse(key, f"must be one of {', '.join(names)}, not {shorten(value)}")
     return names.index(value)
 
 
 def check_boolean(value: Any, key: str) -> bool:
     """Return the value if it is true or false."""
     if not isinstance(value, bool):
-        refuse(key, f"must be true or false, not {value!r}")
+        refuse(key, f"must be true or false, not {shorten(value)}")
     return value
 
 
@@ -83,16 +85,16 @@ def list_names(counts: Sequence[int], names: Sequence[str]) -> list[str]:
 def read_position(game: "Game", position: Any, seed: int) -> np.void:
     """Return the record of a position, its stream begun from the seed; ValueError if the position cannot be."""
     if not isinstance(position, dict):
-        refuse("position", f"must be an object, not {position!r}")
-    if position.get("game") != game.name:
-        refuse("game", f"must be {game.name!r}, not {position.get('game')!r}")
+        refuse("position", f"must be an object, not {shorten(position)}")
+    if not _is_text(position.get("game"), game.name):
+        refuse("game", f"must be {game.name!r}, not {shorten(position.get('game'))}")
     _check_options(game, position.get("options"))
     notation = game.description.module("notation")
     states = game.blank.copy()
     state = states[0]
     state["seed"] = seed
     seed_stream(state["random"], np.uint64(seed), GAME_STREAM)
-    over = position.get("phase") == OVER
+    over = _is_text(position.get("phase"), OVER)
     shared = ["game", "options", "phase", "result" if over else "to_move"]
     own = {name: value for name, value in position.items() if name not in shared}
     for name in shared:
@@ -111,12 +113,17 @@ def read_position(game: "Game", position: Any, seed: int) -> np.void:
     return state
 
 
+def _is_text(value: Any, text: str) -> bool:
+    """Tell whether a value is this text; arrays have an `==` of their own."""
+    return isinstance(value, str) and value == text
+
+
 def _check_options(game: "Game", options: Any) -> None:
     check_object(options, "options", list(game.options))
     for name, value in game.options.items():
         given = options[name]
         if type(given) is not type(value) or given != value:
-            refuse("options", f"{name} is {given!r}, but this game was made with {value!r}")
+            refuse("options", f"{name} is {shorten(given)}, but this game was made with {value!r}")
 
 
 def _check_result(game: "Game", state: np.void, result: Any) -> None:
@@ -125,8 +132,9 @@ def _check_result(game: "Game", state: np.void, result: Any) -> None:
         state["over"] = CUT_OFF
     expected = game.result(state)
     for name in ("scores", "winners"):
-        if result[name] != expected[name]:
-            refuse(f"result.{name}", f"must be {expected[name]}, not {result[name]!r}")
+        # as data: 62.0 and true are equal to 62 and 1 in Python
+        if first_difference(expected[name], result[name]) is not None:
+            refuse(f"result.{name}", f"must be {expected[name]}, not {shorten(result[name])}")
     reason = game.description.module("notation").ending_error(state)
     if reason:
         refuse("result", reason)

@@ -11,7 +11,6 @@
 | `forfeit` | only if an agent failed: `player` and `reason`; the game then ends early, and `final` has no result |
 """
 
-import json
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,13 +20,16 @@ import numpy as np
 
 from .drawing import LastMove
 from .engine.random_stream import checked_seed
-from .files import write_atomically
+from .files import read_lines, write_atomically
 from .game import Game, IllegalMove, Position, make_game
+from .messages import shorten
 from .positions import check_list, check_object
 from .registry import describe
-from .strict_json import json_bytes
+from .strict_json import json_bytes, parse_json
 
 FORMAT = "meeplezoo-record/1"
+LONGEST_LINE = 16 * 2**20
+"""Bytes of a record that is read; with all positions a long game takes two million."""
 KEYS = ("format", "game", "options", "seed", "agents", "plies", "final")
 
 Record = dict[str, Any]
@@ -99,11 +101,16 @@ def record_line(record: Record) -> bytes:
 
 
 def read_records(path: Path) -> Iterator[StoredRecord]:
-    """Yield the records of a file; RecordError that names line and reason where one is damaged."""
+    """Yield the records of a file, one after the other; RecordError that names line and reason where one is damaged."""
     line = 0
-    with path.open("rb") as file:
-        for line, text in enumerate(file, start=1):
+    try:
+        for line, text in enumerate(read_lines(path, LONGEST_LINE), start=1):
             yield _read_line(line, text)
+    except RecordError:
+        raise
+    except ValueError as error:
+        # of the file or a line that is too long; what the caller raises does not come here
+        raise RecordError(str(error)) from None
     if line == 0:
         raise RecordError("the file is empty")
 
@@ -111,15 +118,13 @@ def read_records(path: Path) -> Iterator[StoredRecord]:
 def _read_line(line: int, text: bytes) -> StoredRecord:
     where = f"line {line}"
     try:
-        record = json.loads(text.decode("utf-8"))
-    except UnicodeDecodeError:
-        raise RecordError(f"{where}: is not UTF-8 text") from None
-    except (ValueError, RecursionError) as error:
+        record = parse_json(text.rstrip(b"\r\n"))
+    except ValueError as error:
         if not text.strip():
             raise RecordError(f"{where}: is empty, where a record should be") from None
         if not text.endswith(b"\n"):
             raise RecordError(f"{where}: the record is cut off in the middle ({error})") from None
-        raise RecordError(f"{where}: is no JSON ({error})") from None
+        raise RecordError(f"{where}: {error}") from None
     try:
         return StoredRecord(line, _check_form(record), record)
     except ValueError as error:
@@ -129,10 +134,10 @@ def _read_line(line: int, text: bytes) -> StoredRecord:
 def _check_form(record: Any) -> Game:
     """Return the game of a record; ValueError that names the key if the record has not the right form."""
     if isinstance(record, dict) and record.get("format", FORMAT) != FORMAT:
-        raise ValueError(f"format: must be {FORMAT!r}, not {record['format']!r}")
+        raise ValueError(f"format: must be {FORMAT!r}, not {shorten(record['format'])}")
     check_object(record, "record", KEYS, optional=["forfeit"])
     if not isinstance(record["game"], str):
-        raise ValueError(f"game: must be a name, not {record['game']!r}")
+        raise ValueError(f"game: must be a name, not {shorten(record['game'])}")
     options = check_object(record["options"], "options", [option.name for option in describe(record["game"]).options])
     game = make_game(record["game"], **options)
     if record["seed"] is None:
@@ -140,7 +145,7 @@ def _check_form(record: Any) -> Game:
     checked_seed(record["seed"])
     for agent in check_list(record["agents"], "agents", length=game.num_players):
         if not isinstance(agent, str):
-            raise ValueError(f"agents: must be texts, not {agent!r}")
+            raise ValueError(f"agents: must be texts, not {shorten(agent)}")
     for index, ply in enumerate(check_list(record["plies"], "plies")):
         check_object(ply, f"ply {index}", ["player", "move"], optional=["position", "legal"])
     if "forfeit" in record:
@@ -169,7 +174,7 @@ def check_player(stored: StoredRecord, index: int, state: np.void) -> None:
     if stored.game.is_over(state):
         raise RecordError(f"{stored.at(index)}: the game is over before this ply")
     if type(player) is not int or player != state["to_move"]:
-        raise RecordError(f"{stored.at(index)}: player: is {player!r}, but player {state['to_move']} is to move")
+        raise RecordError(f"{stored.at(index)}: player: is {shorten(player)}, but player {state['to_move']} is to move")
 
 
 def play_ply(stored: StoredRecord, index: int, state: np.void) -> None:

@@ -231,7 +231,7 @@ def test_decide_accepts_any_integers():
         (["greedy"], 10, 0, "needs as many agents, but 1 agent was given"),
         (["greedy"] * 3, 10, 0, "azul with num_players=2 needs as many agents, but 3 agents were given"),
         (["greedy", "gredy"], 10, 0, "there is no agent 'gredy'; the agents are random, greedy"),
-        (["greedy", "random"], 0, 0, "at least 1 game, not 0"),
+        (["greedy", "random"], 0, 0, "num_games must be from 1 to 1000000, not 0"),
         (["greedy", "random"], 10, -1, "seed must be an integer from 0"),
     ],
 )

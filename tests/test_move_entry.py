@@ -40,7 +40,7 @@ def test_short_forms_of_moves():
         ("9" * 5000, "the moves are 1 to 9"),
         ("{}", "is no legal move"),
         ("[" * 10_000, "is no legal move"),
-        ("{" * 10_000, "is no JSON"),
+        ("{" * 10_000, "is not JSON"),
     ]:
         if message is None:
             assert read_move(text, moves) is moves[3]

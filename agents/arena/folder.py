@@ -1,18 +1,27 @@
 """The folder of a tournament: what lies where, written so that whatever was played is kept."""
 
+import os
+from collections.abc import Iterator, Sequence
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import yaml
 
 from ...configs.yaml_settings import parse_settings
-from ...envs.files import write_atomically
-from ...envs.records import Record, record_line
-from ...envs.strict_json import json_bytes
-from .games import PlayedGames, as_lines, from_lines
+from ...envs.files import read_file, read_lines, shown_path, write_atomically
+from ...envs.messages import shorten
+from ...envs.records import LONGEST_LINE, Record, record_line
+from ...envs.strict_json import first_difference, json_bytes, parse_json
+from .games import PlayedGames, as_lines, from_lines, no_games
 from .play import Meeting
-from .schedule import seatings
+from .schedule import deal_seeds, seatings
 from .settings import TournamentSettings, make_settings
+
+_LONGEST_SETTINGS = 2**20
+_LONGEST_GAME = 2**20
+"""Bytes of the file of settings, and of a line of games."""
 
 
 class TournamentFolder:
@@ -36,18 +45,28 @@ class TournamentFolder:
         self.report = self.path / "report.html"
 
     def begin(self, settings: TournamentSettings) -> None:
-        """Make the folder with its settings; ValueError if it has been used already."""
-        if self.path.exists() and (not self.path.is_dir() or any(self.path.iterdir())):
+        """Make the folder with its settings; ValueError if it has been used already, or is none."""
+        if self.path.exists() and not self.path.is_dir():
+            raise ValueError(f"{self.path} is a file, not a folder")
+        if self.path.exists() and any(self.path.iterdir()):
             raise ValueError(f"folder {self.path} is not empty; name another one or --resume {self.path}")
         with write_atomically(self.settings, "w") as file:
             yaml.safe_dump(settings.to_mapping(), file, sort_keys=False, allow_unicode=True)
 
     def read_settings(self) -> TournamentSettings:
-        """Return the settings of a tournament that has begun; ValueError if there is none."""
+        """Return the settings of a tournament that has begun; ValueError that names the file if there are none."""
         if not self.settings.is_file():
             raise ValueError(f"{self.path} is no folder of a tournament: it has no {self.settings.name}")
-        source = str(self.settings)
-        return make_settings(parse_settings(self.settings.read_text(encoding="utf-8"), source))
+        content = read_file(self.settings, _LONGEST_SETTINGS)
+        try:
+            text = content.decode("utf-8")
+        except UnicodeDecodeError:
+            raise ValueError(f"{self.settings} is not UTF-8 text") from None
+        given = parse_settings(text, str(self.settings))
+        try:
+            return make_settings(given)
+        except ValueError as error:
+            raise ValueError(f"{self.settings}: {error}") from None
 
     def add(self, games: PlayedGames, records: list[Record], settings: TournamentSettings) -> None:
         """Append the games of a whole meeting, records first: a meeting without its games is played again."""
@@ -60,31 +79,43 @@ class TournamentFolder:
     def read_games(self, settings: TournamentSettings) -> PlayedGames:
         """Return all games of whole meetings, and remove from the files what an interruption has left of others.
 
-        Raises ValueError that names file and line if a line is damaged that is not the last one.
+        That is lines at the end. Raises ValueError that names file and line, with nothing removed, if another line is
+        damaged or is not what these settings lead to.
         """
-        if not self.games.is_file():
-            lines: list[str] = []
+        names, num_players = settings.names, settings.make_game().num_players
+        if not os.path.lexists(self.games):
+            games, whole = no_games(num_players), 0
         else:
-            # behind the last line end is what a killed process has not finished
-            lines = self.games.read_text(encoding="utf-8").splitlines(keepends=True)
-            lines = lines[:-1] if lines and not lines[-1].endswith("\n") else lines
-        try:
-            games = from_lines(lines, settings.names, settings.make_game().num_players)
-        except ValueError as error:
-            raise ValueError(f"{self.games}: {error}") from None
-        whole = _whole_meetings(games, settings.deals)
-        with write_atomically(self.games) as file:
-            file.write("".join(lines[:whole]).encode())
-        if settings.records:
-            self._keep_records(whole)
-        return games.chosen(slice(whole))
+            try:
+                games = from_lines(self._finished_lines(), names, num_players)
+                whole = whole_meetings(games, settings)
+            except ValueError as error:
+                raise _named(self.games, error) from None
+        games = games.chosen(slice(whole))
+        keeps_records = settings.records and (whole > 0 or self.records.exists())
+        if keeps_records:
+            self._check_records(games, names)
+            _keep_lines(self.records, whole)
+        _keep_lines(self.games, whole)
+        return games
 
-    def _keep_records(self, count: int) -> None:
-        lines = self.records.read_bytes().splitlines(keepends=True)[:count] if self.records.is_file() else []
-        if len(lines) < count or (lines and not lines[-1].endswith(b"\n")):
+    def _finished_lines(self) -> Iterator[bytes]:
+        """Yield the lines of games but what is behind the last line end: a killed process has not finished it."""
+        return (line for line in read_lines(self.games, _LONGEST_GAME) if line.endswith(b"\n"))
+
+    def _check_records(self, games: PlayedGames, names: Sequence[str]) -> None:
+        """Raise ValueError unless the first records are those of the games."""
+        number = 0
+        try:
+            for number, line in zip(range(1, len(games) + 1), read_lines(self.records, LONGEST_LINE), strict=False):
+                seats = [names[agent] for agent in games.seats[number - 1]]
+                _check_record(number, line, int(games.deals[number - 1]), seats)
+        except FileNotFoundError:
+            pass
+        except ValueError as error:
+            raise _named(self.records, error) from None
+        if number < len(games):
             raise ValueError(f"{self.records} lacks records of games that {self.games} has")
-        with write_atomically(self.records) as file:
-            file.write(b"".join(lines))
 
     def write_results(self, results: dict[str, Any], page: str) -> None:
         """Write the standings and the report."""
@@ -100,13 +131,66 @@ def meetings_of(games: PlayedGames) -> list[Meeting]:
     return [Meeting(number, line_up) for number, line_up in zip(games.rounds.tolist(), line_ups, strict=True)]
 
 
-def _whole_meetings(games: PlayedGames, deals: int) -> int:
-    """Return how many games from the first on make up whole meetings; they lie one meeting after the other."""
-    meetings = meetings_of(games)
+def whole_meetings(games: PlayedGames, settings: TournamentSettings) -> int:
+    """Return how many games from the first on make up whole meetings; they lie one meeting after the other.
+
+    Raises ValueError that names the line of a game that is not the next one of its meeting, unless games end there, or
+    of a meeting that has been there before.
+    """
+    met: set[Meeting] = set()
     start = 0
-    while start < len(meetings):
-        stop = start + deals * len(seatings(meetings[start].line_up))
-        if meetings[start:stop] != [meetings[start]] * (stop - start):
+    while start < len(games):
+        meeting = meetings_of(games.chosen(slice(start, start + 1)))[0]
+        if meeting in met:
+            raise ValueError(f"line {start + 1}: all games of its round and line-up have been there before")
+        ways = seatings(meeting.line_up)
+        deals = np.repeat(deal_seeds(settings.seed, meeting.round, settings.deals).astype(np.int64), len(ways))
+        found = games.chosen(slice(start, start + len(deals)))
+        seats = np.tile(ways, (settings.deals, 1))[: len(found)]
+        right = (found.rounds == meeting.round) & (found.deals == deals[: len(found)]) & (found.seats == seats).all(1)
+        if not right.all():
+            place = int(np.argmin(right))
+            names = shorten([settings.names[agent] for agent in seats[place]])
+            raise ValueError(
+                f"line {start + place + 1}: must be round {meeting.round}, deal {deals[place]}, seats {names}; a line "
+                "is missing, or the settings are others than those that were played"
+            )
+        if len(found) < len(deals):
             break
-        start = stop
+        met.add(meeting)
+        start += len(deals)
     return start
+
+
+def _check_record(number: int, line: bytes, deal: int, agents: list[str]) -> None:
+    """Raise ValueError unless the line of a number is a record of a game of this deal and these agents."""
+    if not line.endswith(b"\n"):
+        raise ValueError(f"line {number}: the record is cut off in the middle")
+    try:
+        record = parse_json(line)
+    except ValueError as error:
+        raise ValueError(f"line {number}: {error}") from None
+    expected = {"seed": deal, "agents": agents}
+    found = {name: record.get(name) for name in expected} if isinstance(record, dict) else record
+    difference = first_difference(expected, found)
+    if difference is not None:
+        key, reason = difference
+        raise ValueError(f"line {number}: {key.lstrip('.') or 'record'}: {reason} by the line of its game")
+
+
+def _named(path: Path, error: ValueError) -> ValueError:
+    """Return an error that names the file, if it does not yet."""
+    text = str(error)
+    return error if text.startswith(shown_path(path)) else ValueError(f"{shown_path(path)}: {text}")
+
+
+def _keep_lines(path: Path, count: int) -> None:
+    """Cut a file off behind its first lines; one that has no more stays as it is."""
+    if not path.exists():
+        return
+    lines = read_lines(path, LONGEST_LINE)
+    kept = sum(map(len, islice(lines, count)))
+    if kept == path.stat().st_size:
+        return
+    with write_atomically(path) as file:
+        file.writelines(islice(read_lines(path, LONGEST_LINE), count))

@@ -17,17 +17,27 @@
 import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields
+from itertools import islice
 from typing import Any
 
 import numpy as np
 
 from ...envs.batch import GameBatch
+from ...envs.engine.random_stream import MAX_SEED
 from ...envs.engine.state import CUT_OFF
+from ...envs.messages import shorten
+from ...envs.positions import check_boolean, check_integer, check_list, check_object, refuse
+from ...envs.strict_json import parse_json
 from ..matches import Conduct
+from .schedule import MOST_ROUNDS
 
 NOBODY = -1
 
 _SECONDS_DIGITS = 7
+_KEYS_PER_SEAT = ("seats", "scores", "places", "moves", "seconds")
+_KEYS = ("round", "deal", *_KEYS_PER_SEAT, "truncated")
+_MOST = 2**31 - 1
+_LINES_AT_ONCE = 4096
 
 
 @dataclass(frozen=True)
@@ -125,38 +135,64 @@ def _as_json(games: PlayedGames, index: int, names: Sequence[str]) -> dict[str, 
     return line
 
 
-def from_lines(lines: Iterable[str], names: Sequence[str], num_players: int) -> PlayedGames:
+def from_lines(lines: Iterable[str | bytes], names: Sequence[str], num_players: int) -> PlayedGames:
     """Return the games of JSON Lines; ValueError that names the line and the reason if one is damaged."""
     number_of = {name: number for number, name in enumerate(names)}
-    rows = []
-    for line_number, line in enumerate(lines, start=1):
-        try:
-            rows.append(_from_json(json.loads(line), number_of, num_players))
-        except (ValueError, KeyError, TypeError) as error:
-            raise ValueError(f"line {line_number} is no game of this tournament ({error!r})") from None
-    if not rows:
-        return no_games(num_players)
-    *columns, reasons = zip(*rows, strict=True)
-    texts = np.empty(len(rows), object)
-    texts[:] = reasons
-    return PlayedGames(*[*map(np.array, columns), texts])
+    parts = [no_games(num_players)]
+    numbered = enumerate(lines, start=1)
+    # arrays take a tenth of the memory of what is read
+    while rows := [_read_line(*one, number_of, num_players) for one in islice(numbered, _LINES_AT_ONCE)]:
+        *columns, reasons = zip(*rows, strict=True)
+        texts = np.empty(len(rows), object)
+        texts[:] = reasons
+        parts.append(PlayedGames(*[*map(np.array, columns), texts]))
+    return joined(parts)
 
 
-def _from_json(row: dict[str, Any], number_of: dict[str, int], num_players: int) -> tuple[Any, ...]:
-    per_seat = [row[name] for name in ("seats", "scores", "places", "moves", "seconds")]
-    if any(len(values) != num_players for values in per_seat):
-        raise ValueError(f"it needs {num_players} seats")
-    seats, scores, places, moves, seconds = per_seat
-    forfeit = row.get("forfeit", {"seat": NOBODY, "reason": ""})
+def _read_line(line_number: int, line: str | bytes, number_of: dict[str, int], num_players: int) -> tuple[Any, ...]:
+    try:
+        return _from_json(parse_json(line), number_of, num_players)
+    except ValueError as error:
+        raise ValueError(f"line {line_number} is no game of this tournament ({error})") from None
+
+
+def _from_json(row: Any, number_of: dict[str, int], num_players: int) -> tuple[Any, ...]:
+    check_object(row, "game", _KEYS, optional=["forfeit"])
+    per_seat = {name: check_list(row[name], name, length=num_players) for name in _KEYS_PER_SEAT}
+    seats = [_agent(name, f"seats[{seat}]", number_of) for seat, name in enumerate(per_seat["seats"])]
+    # everybody once, or with fewer agents than seats at least once
+    if len(set(seats)) < min(len(number_of), num_players):
+        refuse("seats", f"are no line-up of this tournament: {shorten(row['seats'])}")
+    places = [check_integer(place, "places", 0, num_players - 1) for place in per_seat["places"]]
+    if any(place != sum(other < place for other in places) for place in places):
+        refuse("places", f"there is no such ranking: {places}")
+    seat, reason = NOBODY, ""
+    if "forfeit" in row:
+        forfeit = check_object(row["forfeit"], "forfeit", ["seat", "reason"])
+        seat, reason = check_integer(forfeit["seat"], "forfeit.seat", 0, num_players - 1), forfeit["reason"]
+        if not isinstance(reason, str):
+            refuse("forfeit.reason", f"must be a text, not {shorten(reason)}")
     return (
-        int(row["round"]),
-        int(row["deal"]),
-        [number_of[name] for name in seats],
-        [int(score) for score in scores],
-        [int(place) for place in places],
-        [int(count) for count in moves],
-        [float(time) for time in seconds],
-        bool(row["truncated"]),
-        int(forfeit["seat"]),
-        str(forfeit["reason"]),
+        check_integer(row["round"], "round", 0, MOST_ROUNDS - 1),
+        check_integer(row["deal"], "deal", 0, MAX_SEED),
+        seats,
+        [check_integer(score, "scores", -_MOST, _MOST) for score in per_seat["scores"]],
+        places,
+        [check_integer(count, "moves", 0, _MOST) for count in per_seat["moves"]],
+        [_seconds(time) for time in per_seat["seconds"]],
+        check_boolean(row["truncated"], "truncated"),
+        seat,
+        reason,
     )
+
+
+def _agent(name: Any, key: str, number_of: dict[str, int]) -> int:
+    if not isinstance(name, str) or name not in number_of:
+        refuse(key, f"{shorten(name)} is no agent of this tournament")
+    return number_of[name]
+
+
+def _seconds(time: Any) -> float:
+    if type(time) not in (int, float) or not 0 <= time <= _MOST:
+        refuse("seconds", f"must be numbers from 0 to {_MOST}, not {shorten(time)}")
+    return float(time)

@@ -1,6 +1,6 @@
 """Playing what a schedule says: one meeting is one line-up on some deals, in all seatings, side by side."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -54,11 +54,12 @@ class Player:
         # an agent that holds several seats of a game has a stream of its own for each
         places = np.array([_places(line_up, seating) for seating in ways])
         conduct = Conduct(len(seeds), len(line_up), terms.move_seconds)
-        history: list[list[tuple[np.void, int]]] = [[] for _ in seeds]
+        # a record is made of the actions alone: the states of all plies of all games would fill the memory
+        history: list[list[int]] = [[] for _ in seeds]
 
         def keep(games: np.ndarray, states: np.ndarray, actions: np.ndarray) -> None:
-            for index, game in enumerate(games.tolist()):
-                history[game].append((states[index], int(actions[index])))
+            for game, action in zip(games.tolist(), actions.tolist(), strict=True):
+                history[game].append(action)
 
         watch = keep if terms.records else None
         batch = play_matches(terms.game, agents, seeds, np.tile(places, (len(deals), 1)), watch, conduct)
@@ -75,11 +76,22 @@ class Player:
             agents.append(self._kept[key])
         return agents
 
-    def _record(self, games: PlayedGames, index: int, history: list[tuple[np.void, int]], final: np.void) -> Record:
+    def _record(self, games: PlayedGames, index: int, actions: list[int], final: np.void) -> Record:
         names = [self.terms.names[entrant] for entrant in games.seats[index]]
         seat = int(games.failed[index])
         forfeit = None if seat == NOBODY else (seat, str(games.reasons[index]))
-        return make_record(self.terms.game, int(games.deals[index]), names, history, final, forfeit=forfeit)
+        deal = int(games.deals[index])
+        return make_record(
+            self.terms.game, deal, names, _played_again(self.terms.game, deal, actions), final, forfeit=forfeit
+        )
+
+
+def _played_again(game: Game, deal: int, actions: list[int]) -> Iterator[tuple[np.void, int]]:
+    """Yield (state before, action) of every ply of a game; the state is the same record, played on."""
+    state = game.new(deal)
+    for action in actions:
+        yield state, action
+        game.play_action(state, action)
 
 
 def _places(line_up: LineUp, seating: Sequence[int]) -> list[int]:

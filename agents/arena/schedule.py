@@ -6,12 +6,20 @@ deals, each in all its seatings, so that agents are compared on equal luck.
 
 from collections.abc import Sequence
 from itertools import combinations, combinations_with_replacement, permutations
+from math import comb
 
 import numpy as np
 
 from ...envs.engine.random_stream import MAX_SEED, game_seeds
 
 LineUp = tuple[int, ...]
+
+MOST_ROUNDS = 100_000
+"""Rounds of a tournament."""
+MOST_LINE_UPS = 100_000
+"""Line-ups of a round."""
+MOST_GAMES_AT_ONCE = 5000
+"""Games of a line-up in a round, played side by side: with the largest states of today's games half a gigabyte."""
 
 
 def all_line_ups(num_agents: int, num_players: int) -> list[LineUp]:
@@ -60,9 +68,17 @@ def seatings(line_up: LineUp) -> np.ndarray:
     return np.array(sorted(set(permutations(line_up))), np.int64)
 
 
+def number_of_line_ups(num_agents: int, num_players: int) -> int:
+    """Return how many line-ups a round robin has, without making them."""
+    if num_agents >= num_players:
+        return comb(num_agents, num_players)
+    # one seat for each agent, the others anyhow
+    return comb(num_players - 1, num_agents - 1)
+
+
 def deal_seeds(seed: int, round_number: int, deals: int) -> np.ndarray:
     """Return the seeds of a round's deals, uint64 [deals]; no two rounds share one."""
-    return game_seeds(seed, (round_number + 1) * deals)[-deals:]
+    return game_seeds(seed, deals, first=round_number * deals)
 
 
 def agent_seeds(seed: int, round_number: int, line_up: LineUp) -> list[int]:

@@ -2,13 +2,23 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
+from math import factorial
 from typing import Any
 
 from ...envs import Game, make_game
 from ...envs.engine.random_stream import checked_seed
+from ...envs.messages import shorten
+from ...envs.options import check_names
+from ...envs.registry import describe
+from ..agent_settings import MOST_SECONDS
+from ..registry import LONGEST_TEXT, check_agent_text
+from .schedule import MOST_GAMES_AT_ONCE, MOST_LINE_UPS, MOST_ROUNDS, number_of_line_ups
 
 ROUND_ROBIN, SWISS = "round-robin", "swiss"
 PAIRINGS = (ROUND_ROBIN, SWISS)
+MOST_AGENTS = 200
+MOST_PRECISION = 1_000_000
+_MOST_LISTED = 20
 _USUAL_ANCHOR = "random"
 
 
@@ -52,28 +62,41 @@ class TournamentSettings:
 
     def __post_init__(self) -> None:
         game = self.make_game()
-        names = [entrant.name for entrant in self.agents]
-        if len(names) < 2:
-            raise ValueError(f"agents: a tournament needs at least 2, not {len(names)}")
-        if len(set(names)) < len(names):
-            raise ValueError(f"agents: two have the name {max(names, key=names.count)!r}; names must differ")
-        if self.pairing not in PAIRINGS:
-            raise ValueError(f"pairing must be one of {', '.join(PAIRINGS)}, not {self.pairing!r}")
-        if self.pairing == SWISS and len(names) < game.num_players:
-            raise ValueError(f"pairing: swiss needs at least as many agents as players, {game.num_players}")
-        for name in ("rounds", "deals"):
+        _check_entrants(self.agents)
+        if not isinstance(self.pairing, str) or self.pairing not in PAIRINGS:
+            raise ValueError(f"pairing must be one of {', '.join(PAIRINGS)}, not {shorten(self.pairing)}")
+        self._check_line_ups(game.num_players)
+        # all seatings of a deal are played side by side
+        most_deals = max(1, MOST_GAMES_AT_ONCE // factorial(game.num_players))
+        for name, most in (("rounds", MOST_ROUNDS), ("deals", most_deals)):
             value = getattr(self, name)
-            if type(value) is not int or value < 1:
-                raise ValueError(f"{name} must be an integer of at least 1, not {value!r}")
-        for name in ("precision", "move_seconds"):
+            if type(value) is not int or not 1 <= value <= most:
+                raise ValueError(f"{name} must be an integer from 1 to {most:,} here, not {shorten(value)}")
+        for name, most in (("precision", MOST_PRECISION), ("move_seconds", MOST_SECONDS)):
             value = getattr(self, name)
-            if value is not None and (isinstance(value, bool) or not isinstance(value, int | float) or not value > 0):
-                raise ValueError(f"{name} must be a number above 0, not {value!r}")
+            if value is not None and (type(value) not in (int, float) or not 0 < value <= most):
+                raise ValueError(f"{name} must be a number above 0, at most {most:,}, not {shorten(value)}")
         if type(self.records) is not bool:
-            raise ValueError(f"records must be true or false, not {self.records!r}")
+            raise ValueError(f"records must be true or false, not {shorten(self.records)}")
+        if self.seed is None:
+            raise ValueError("seed must be an integer, not None")
         checked_seed(self.seed)
-        if self.anchor is not None and self.anchor not in names:
-            raise ValueError(f"anchor must be one of the agents {', '.join(names)}, not {self.anchor!r}")
+        if self.anchor is not None and self.anchor not in self.names:
+            raise ValueError(f"anchor must be one of the agents {_listed(self.names)}, not {shorten(self.anchor)}")
+
+    def _check_line_ups(self, num_players: int) -> None:
+        """Raise ValueError if there are too few agents to be paired, or too many line-ups to be played."""
+        number = len(self.agents)
+        if self.pairing == SWISS:
+            if number < num_players:
+                raise ValueError(f"pairing: swiss needs at least as many agents as players, {num_players}")
+            return
+        line_ups = number_of_line_ups(number, num_players)
+        if line_ups > MOST_LINE_UPS:
+            raise ValueError(
+                f"pairing: {number} agents have {line_ups:,} line-ups in a round robin, more than {MOST_LINE_UPS:,}; "
+                "pair them as swiss"
+            )
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -82,6 +105,7 @@ class TournamentSettings:
 
     def make_game(self) -> Game:
         """Return the game."""
+        check_names(self.game, describe(self.game).options, self.options)
         return make_game(self.game, **self.options)
 
     def to_mapping(self) -> dict[str, Any]:
@@ -100,23 +124,27 @@ def make_settings(settings: Mapping[str, Any]) -> TournamentSettings:
     known = [field.name for field in fields(TournamentSettings)]
     for name in settings:
         if name not in known:
-            raise ValueError(f"there is no setting {name!r}; the settings are {', '.join(known)}")
+            raise ValueError(f"there is no setting {shorten(name)}; the settings are {', '.join(known)}")
     for name in ("game", "agents"):
         if name not in settings:
             raise ValueError(f"the setting {name!r} is missing")
-    options = settings.get("options") or {}
+    options = {} if settings.get("options") is None else settings["options"]
     if not isinstance(options, Mapping):
-        raise ValueError(f"options must be a mapping of options to values, not {options!r}")
+        raise ValueError(f"options must be a mapping of options to values, not {shorten(options)}")
     entrants = _entrants(settings["agents"])
     usual = [entrant.name for entrant in entrants if entrant.agent == _USUAL_ANCHOR]
-    anchor = settings.get("anchor") or (usual[0] if usual else None)
+    anchor = settings.get("anchor")
+    if anchor is None and usual:
+        anchor = usual[0]
     given = {**settings, "options": dict(options), "agents": entrants, "anchor": anchor}
     return TournamentSettings(**given)
 
 
 def _entrants(agents: Any) -> tuple[Entrant, ...]:
-    if not isinstance(agents, Sequence) or isinstance(agents, str):
-        raise ValueError(f"agents must be a list, not {agents!r}")
+    if not isinstance(agents, Sequence) or isinstance(agents, str | bytes):
+        raise ValueError(f"agents must be a list, not {shorten(agents)}")
+    if len(agents) > MOST_AGENTS:
+        raise ValueError(f"agents: a tournament has at most {MOST_AGENTS}, not {len(agents):,}")
     entrants: list[Entrant] = []
     for agent in agents:
         if isinstance(agent, str):
@@ -125,9 +153,38 @@ def _entrants(agents: Any) -> tuple[Entrant, ...]:
         elif isinstance(agent, Mapping) and set(agent) == {"name", "agent"} and all(map(_is_text, agent.values())):
             entrants.append(Entrant(agent["name"], agent["agent"]))
         else:
-            raise ValueError(f"agents: must be texts, or mappings of name and agent, not {agent!r}")
+            raise ValueError(f"agents: must be texts, or mappings of name and agent, not {shorten(agent)}")
     return tuple(entrants)
 
 
 def _is_text(value: Any) -> bool:
     return isinstance(value, str)
+
+
+def _check_entrants(entrants: tuple[Entrant, ...]) -> None:
+    """Raise ValueError if they are too few or too many, or have no names of their own that can be written."""
+    if not 2 <= len(entrants) <= MOST_AGENTS:
+        some = "at least 2" if len(entrants) < 2 else f"at most {MOST_AGENTS}"
+        raise ValueError(f"agents: a tournament needs {some}, not {len(entrants)}")
+    names = [entrant.name for entrant in entrants]
+    for name in names:
+        if not name or len(name) > LONGEST_TEXT + 10 or not _can_be_written(name):
+            raise ValueError(f"agents: a name must be 1 to {LONGEST_TEXT:,} characters of UTF-8, not {shorten(name)}")
+    for entrant in entrants:
+        check_agent_text(entrant.agent)
+    if len(set(names)) < len(names):
+        raise ValueError(f"agents: two have the name {shorten(max(names, key=names.count))}; names must differ")
+
+
+def _can_be_written(name: str) -> bool:
+    try:
+        name.encode("utf-8")
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _listed(names: Sequence[str]) -> str:
+    """Return some names for a message: as many as it has room for."""
+    text = ", ".join(names[:_MOST_LISTED])
+    return text if len(names) <= _MOST_LISTED and len(text) <= 200 else f"{text[:200]}, ..."

@@ -72,6 +72,8 @@ def play_tournament(
                 line_ups = _line_ups(settings, rounds, number, game.num_players)
                 rounds.append(kept.chosen(kept.rounds == number))
                 done = set(meetings_of(rounds[-1]))
+                if done - {Meeting(number, one) for one in line_ups}:
+                    raise ValueError(f"round {number} has games between agents that do not meet in it")
                 left = [Meeting(number, one) for one in line_ups if Meeting(number, one) not in done]
                 for played, records in play(left):
                     if folder is not None:

@@ -5,12 +5,16 @@ from math import prod
 from typing import TYPE_CHECKING
 
 from ...envs.game import Game
+from ...envs.messages import shorten
 
 if TYPE_CHECKING:
     from torch import nn
 
 KINDS = ("mlp", "cells")
+MOST_WEIGHTS = 2**25
+"""Weights of a network: 128 MB of float32, and four times as much while it is trained."""
 _WIDEST = 2**16
+_MOST_LAYERS = 64
 
 
 @dataclass(frozen=True)
@@ -40,14 +44,16 @@ class Architecture:
 
     def __post_init__(self) -> None:
         if self.kind not in KINDS:
-            raise ValueError(f"kind of network must be one of {', '.join(KINDS)}, not {self.kind!r}")
+            raise ValueError(f"kind of network must be one of {', '.join(KINDS)}, not {shorten(self.kind)}")
+        if isinstance(self.hidden, tuple) and len(self.hidden) > _MOST_LAYERS:
+            raise ValueError(f"hidden must be at most {_MOST_LAYERS} integers, not {len(self.hidden):,}")
         if not isinstance(self.hidden, tuple) or not all(_is_width(width) for width in self.hidden):
-            raise ValueError(f"hidden must be integers from 1 to {_WIDEST}, not {self.hidden!r}")
+            raise ValueError(f"hidden must be integers from 1 to {_WIDEST}, not {shorten(self.hidden)}")
         if not _is_width(self.channels):
-            raise ValueError(f"channels must be an integer from 1 to {_WIDEST}, not {self.channels!r}")
+            raise ValueError(f"channels must be an integer from 1 to {_WIDEST}, not {shorten(self.channels)}")
         for name in ("shared", "heuristic", "heuristic_input", "margin_input"):
             if not isinstance(getattr(self, name), bool):
-                raise ValueError(f"{name} must be true or false, not {getattr(self, name)!r}")
+                raise ValueError(f"{name} must be true or false, not {shorten(getattr(self, name))}")
         if self.heuristic_input and not self.heuristic:
             raise ValueError("heuristic_input needs heuristic")
         if self.margin_input and not self.heuristic_input:
@@ -74,8 +80,22 @@ def build(game: Game, architecture: Architecture) -> "nn.Module":
     a third one, if it is made to see them, settled margins, float32 [n, num_players], own seat first
     (`settled_margins`).
 
-    Raises ValueError if the network is to see cells and the observation has none.
+    Raises ValueError if the network is to see cells and the observation has none, or if it has too many weights.
     """
+    import torch
+
+    # on "meta" nothing is drawn and no memory is taken
+    with torch.device("meta"):
+        weights = sum(weight.numel() for weight in _assemble(game, architecture).parameters())
+    if weights > MOST_WEIGHTS:
+        raise ValueError(
+            f"a network for {game.name} with hidden={shorten(list(architecture.hidden))} and "
+            f"channels={architecture.channels} has {weights:,} weights, more than the most, {MOST_WEIGHTS:,}"
+        )
+    return _assemble(game, architecture)
+
+
+def _assemble(game: Game, architecture: Architecture) -> "nn.Module":
     network = _without_heuristic(game, architecture)
     if not architecture.heuristic:
         return network

@@ -12,16 +12,25 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
 from ...envs.description import GameDescription
-from ...envs.files import write_atomically
+from ...envs.files import read_file, shown_path, write_atomically
 from ...envs.game import Game, make_game
+from ...envs.messages import shorten
+from ...envs.options import check_names
 from ...envs.registry import describe
-from .architecture import Architecture, build
+from ...envs.strict_json import first_difference, parse_json
+from .architecture import MOST_WEIGHTS, Architecture, build
 
 if TYPE_CHECKING:
     import torch
     from torch import nn
 
 VALUES = ("return", "reward", "change", "settled")
+MOST_LEAF_PLIES = 10**6
+"""Greedy plies behind a leaf, for reading and for playing; no game is so long."""
+_MOST_HEADER_BYTES = 2**20
+MOST_BYTES = 8 + _MOST_HEADER_BYTES + 4 * MOST_WEIGHTS
+"""Bytes of a file that is read."""
+_DAMAGED = "the file is damaged, or no safetensors file"
 _KEY = "meeplezoo_network"
 _FORMAT = 1
 
@@ -60,17 +69,19 @@ class NetworkHead:
     def __post_init__(self) -> None:
         types = {"game": str, "version": int, "options": dict, "observation": str, "training": dict}
         for name, kind in {**types, "observation_size": int, "num_actions": int}.items():
-            if not isinstance(getattr(self, name), kind):
-                raise ValueError(f"{name} of a network cannot be {getattr(self, name)!r}")
-        if self.value not in VALUES:
-            raise ValueError(f"value of a network must be one of {', '.join(VALUES)}, not {self.value!r}")
+            value = getattr(self, name)
+            if not isinstance(value, kind) or isinstance(value, bool):
+                raise ValueError(f"{name} of a network cannot be {shorten(value)}")
+        # sizes are compared with those of the game, whatever they are
+        if not isinstance(self.value, str) or self.value not in VALUES:
+            raise ValueError(f"value of a network must be one of {', '.join(VALUES)}, not {shorten(self.value)}")
         weight = self.training.get("win_weight", 0)
         if isinstance(weight, bool) or not isinstance(weight, int | float) or not 0 <= weight <= 1:
-            raise ValueError(f"win_weight of a network's training must be from 0 to 1, not {weight!r}")
-
+            raise ValueError(f"win_weight of a network's training must be from 0 to 1, not {shorten(weight)}")
         plies = self.training.get("leaf_plies", 0)
-        if isinstance(plies, bool) or not isinstance(plies, int) or plies < 0:
-            raise ValueError(f"leaf_plies of a network's training must be an integer from 0 on, not {plies!r}")
+        if isinstance(plies, bool) or not isinstance(plies, int) or not 0 <= plies <= MOST_LEAF_PLIES:
+            reason = f"must be an integer from 0 to {MOST_LEAF_PLIES:,}, not {shorten(plies)}"
+            raise ValueError(f"leaf_plies of a network's training {reason}")
 
     @property
     def leaf_plies(self) -> int:
@@ -121,43 +132,62 @@ def load_network(path: str | Path | Traversable) -> tuple["nn.Module", NetworkHe
     its network is for another version of the game or does not fit its own head.
     """
     import torch
-    from safetensors import SafetensorError
-    from safetensors.torch import load
 
+    content = _read_content(path)
     try:
-        content = (Path(path) if isinstance(path, str) else path).read_bytes()
-    except FileNotFoundError:
-        raise ValueError(f"there is no file {str(path)!r}") from None
-    except OSError as error:
-        raise ValueError(f"{path} cannot be read: {error.strerror}") from None
-    try:
-        tensors = load(content)
-    except SafetensorError as error:
-        raise ValueError(f"{path} is damaged, or no safetensors file ({error})") from None
-    try:
-        head = _read_head(content)
+        header = _read_header(content)
+        head = _read_head(header.pop("__metadata__", None))
+        game = _game_of(head)
         # on "meta" nothing is drawn and no memory is taken: the numbers come from the file
         with torch.device("meta"):
-            network = build(_game_of(head), head.architecture)
-        _check_tensors(tensors, network.state_dict())
+            network = build(game, head.architecture)
+        _check_header(header, network.state_dict())
+        tensors = _read_tensors(content, network.state_dict())
+        # copies are aligned in memory as torch's own tensors are, so that they give the same bits
+        network.load_state_dict({name: tensor.clone() for name, tensor in tensors.items()}, assign=True)
+        network.eval()
+        _check_answers(network, game, head.architecture)
     except ValueError as error:
-        raise ValueError(f"{path}: {error}") from None
-    # copies are aligned in memory as torch's own tensors are, so that they give the same bits
-    network.load_state_dict({name: tensor.clone() for name, tensor in tensors.items()}, assign=True)
-    return network.eval(), head
+        raise ValueError(f"{shown_path(str(path))}: {error}") from None
+    return network, head
 
 
-def _read_head(content: bytes) -> NetworkHead:
-    """Return the head of the content of a safetensors file."""
-    header = json.loads(content[8 : 8 + int.from_bytes(content[:8], "little")])
-    text = header.get("__metadata__", {}).get(_KEY)
-    if text is None:
+def _read_content(path: str | Path | Traversable) -> bytes:
+    try:
+        if isinstance(path, str | Path):
+            return read_file(path, MOST_BYTES)
+        return path.read_bytes()
+    except FileNotFoundError:
+        raise ValueError(f"there is no file {shorten(str(path), 200)}") from None
+    except OSError as error:
+        raise ValueError(f"{shown_path(str(path))} cannot be read: {error.strerror}") from None
+
+
+def _read_header(content: bytes) -> dict[str, Any]:
+    """Return the header of the content of a safetensors file: tensors by name, and what is said of the whole."""
+    size = int.from_bytes(content[:8], "little")
+    # before anything is parsed: a header may say what it likes
+    if len(content) < 8 or not 0 < size <= min(_MOST_HEADER_BYTES, len(content) - 8):
+        raise ValueError(f"{_DAMAGED} (the length of its header cannot be)")
+    try:
+        header = parse_json(content[8 : 8 + size])
+    except ValueError as error:
+        raise ValueError(f"{_DAMAGED} (its header {error})") from None
+    if not isinstance(header, dict):
+        raise ValueError(f"{_DAMAGED} (its header is no object)")
+    return header
+
+
+def _read_head(metadata: Any) -> NetworkHead:
+    """Return the head of the metadata of a safetensors file."""
+    text = metadata.get(_KEY) if isinstance(metadata, dict) else None
+    if not isinstance(text, str):
         raise ValueError("the file holds no network of meeplezoo")
     try:
-        plain = json.loads(text)
-    except (ValueError, RecursionError):
-        raise ValueError("the file's description of its network is no JSON") from None
-    if not isinstance(plain, dict) or plain.pop("format", None) != _FORMAT:
+        plain = parse_json(text)
+    except ValueError as error:
+        raise ValueError(f"the file's description of its network {error}") from None
+    if not isinstance(plain, dict) or first_difference(_FORMAT, plain.pop("format", None)) is not None:
         raise ValueError(f"the file's format is not {_FORMAT}, the one known here")
     architecture = plain.get("architecture")
     if isinstance(architecture, dict) and _has_fields(architecture, Architecture):
@@ -177,25 +207,62 @@ def _has_fields(plain: dict[str, Any], kind: type) -> bool:
 
 def _game_of(head: NetworkHead) -> Game:
     """Return the game that the head speaks of; ValueError if there is no such game here."""
-    _check_version(head, describe(head.game))
+    description = describe(head.game)
+    _check_version(head, description)
+    check_names(head.game, description.options, head.options)
     game = make_game(head.game, observation=head.observation, **head.options)
     check_fits(head, game)
     return game
 
 
-def _check_tensors(tensors: dict[str, "torch.Tensor"], expected: dict[str, "torch.Tensor"]) -> None:
-    """Raise ValueError if tensors differ from those expected in names, shapes or types, or are not finite."""
+def _check_header(header: dict[str, Any], expected: dict[str, "torch.Tensor"]) -> None:
+    """Raise ValueError if the tensors of a header differ from those expected in names, shapes or types."""
+    for name in sorted(header.keys() | expected.keys()):
+        if name not in expected or name not in header:
+            lacks = "lacks" if name in expected else "should not have"
+            raise ValueError(f"the network {lacks} the weights {shorten(name)}")
+        wanted, found = expected[name], header[name]
+        # every architecture is made of float32
+        right = {"dtype": "F32", "shape": list(wanted.shape)}
+        if not isinstance(found, dict) or first_difference(right, {key: found.get(key) for key in right}) is not None:
+            form = f"{shorten(found.get('shape'))} {shorten(found.get('dtype'))}" if isinstance(found, dict) else "none"
+            raise ValueError(f"the weights {name!r} must be {right['shape']} 'F32', not {form}")
+
+
+def _read_tensors(content: bytes, expected: dict[str, "torch.Tensor"]) -> dict[str, "torch.Tensor"]:
+    """Return the tensors of a file; ValueError if it is damaged or a weight is not finite."""
+    import torch
+    from safetensors import SafetensorError
+    from safetensors.torch import load
+
+    try:
+        tensors = load(content)
+    except SafetensorError as error:
+        raise ValueError(f"{_DAMAGED} ({error})") from None
+    for name, tensor in tensors.items():
+        if tensor.shape != expected[name].shape or tensor.dtype != expected[name].dtype:
+            raise ValueError(f"{_DAMAGED} (the weights {name!r} are not what its header says)")
+        if not torch.isfinite(tensor).all():
+            raise ValueError(f"the weights {name!r} are not all finite")
+    return tensors
+
+
+def _check_answers(network: "nn.Module", game: Game, architecture: Architecture) -> None:
+    """Raise ValueError if a network's weights, finite as they are, are so large that its answers are not finite."""
     import torch
 
-    for name in sorted(tensors.keys() | expected.keys()):
-        if name not in expected or name not in tensors:
-            raise ValueError(f"the network {'lacks' if name in expected else 'should not have'} the weights {name!r}")
-        found, wanted = tensors[name], expected[name]
-        if found.shape != wanted.shape or found.dtype != wanted.dtype:
-            form, right = (f"{tuple(one.shape)} {one.dtype}" for one in (found, wanted))
-            raise ValueError(f"the weights {name!r} must be {right}, not {form}")
-        if not torch.isfinite(found).all():
-            raise ValueError(f"the weights {name!r} are not all finite")
+    from ...envs.spaces import observation_high
+
+    low = torch.zeros(2, game.observation_size)
+    low[1] = torch.from_numpy(observation_high(game))
+    inputs = [low]
+    if architecture.heuristic:
+        inputs.append(torch.tensor([[0.0], [100.0]]).expand(2, game.num_actions).contiguous())
+    if architecture.margin_input:
+        inputs.append(torch.tensor([[0.0], [1.0]]).expand(2, game.num_players).contiguous())
+    with torch.inference_mode():
+        if not all(torch.isfinite(answers).all() for answers in network(*inputs)):
+            raise ValueError("the weights are so large that the network's answers are not finite numbers")
 
 
 def check_fits(head: NetworkHead, game: Game) -> None:
@@ -216,22 +283,28 @@ def check_fits(head: NetworkHead, game: Game) -> None:
     forms = game.description.observations
     if head.observation not in forms:
         raise ValueError(
-            f"the network sees the observation {head.observation!r}, but {game.name} has {' and '.join(forms)}"
+            f"the network sees the observation {shorten(head.observation)}, but {game.name} has {' and '.join(forms)}"
         )
     sizes = (game.with_observation(head.observation).observation_size, game.num_actions)
     if (head.observation_size, head.num_actions) != sizes:
         raise ValueError(
-            f"the network was trained for observations of {head.observation_size} numbers and {head.num_actions} "
-            f"actions, but {game.name} has {sizes[0]} and {sizes[1]}"
+            f"the network was trained for observations of {shorten(head.observation_size)} numbers and "
+            f"{shorten(head.num_actions)} actions, but {game.name} has {sizes[0]} and {sizes[1]}"
         )
 
 
 def _option(options: dict[str, Any], name: str) -> str:
-    return f"{name}={options[name]}" if name in options else f"no {name}"
+    return f"{name}={_plain(options[name])}" if name in options else f"no {name}"
+
+
+def _plain(value: Any) -> str:
+    shown = shorten(value)
+    return shown[1:-1] if isinstance(value, str) else shown
 
 
 def _check_version(head: NetworkHead, description: GameDescription) -> None:
     if head.version != description.version:
         raise ValueError(
-            f"the network was trained for version {head.version} of {head.game}, this is version {description.version}"
+            f"the network was trained for version {shorten(head.version)} of {head.game}, "
+            f"this is version {description.version}"
         )

@@ -4,7 +4,8 @@ from typing import Any
 
 import numpy as np
 
-from ..positions import check_object, list_names, refuse
+from ..messages import shorten
+from ..positions import check_integer, check_name, check_object, list_names, refuse
 from .reading import ending_error, fill
 from .state import (
     COLOURS,
@@ -47,15 +48,13 @@ def action(options: dict[str, Any], move: Any, state: np.void | None) -> int:
     check_object(move, "move", ["source", "colour", "line"])
     factories = num_factories(options["num_players"])
     source, line = move["source"], move["line"]
-    if source != "centre" and not _is_index(source, factories):
-        refuse("source", f"must be 'centre' or a factory from 0 to {factories - 1}, not {source!r}")
-    if move["colour"] not in COLOURS:
-        refuse("colour", f"must be one of {', '.join(COLOURS)}, not {move['colour']!r}")
-    if line != "floor" and not _is_index(line, SIZE):
-        refuse("line", f"must be 'floor' or a line from 0 to {SIZE - 1}, not {line!r}")
-    colour = COLOURS.index(move["colour"])
-    destination = FLOOR if line == "floor" else line
-    first = 0 if source == "centre" else (1 + source) * NUM_TARGETS
+    if not (_is_index(source, factories) or (isinstance(source, str) and source == "centre")):
+        refuse("source", f"must be 'centre' or a factory from 0 to {factories - 1}, not {shorten(source)}")
+    colour = check_name(move["colour"], "colour", COLOURS)
+    if not (_is_index(line, SIZE) or (isinstance(line, str) and line == "floor")):
+        refuse("line", f"must be 'floor' or a line from 0 to {SIZE - 1}, not {shorten(line)}")
+    destination = FLOOR if isinstance(line, str) else line
+    first = 0 if isinstance(source, str) else (1 + source) * NUM_TARGETS
     return first + colour * NUM_DESTINATIONS + destination
 
 
@@ -63,21 +62,18 @@ def _column_action(options: dict[str, Any], move: dict[str, Any], state: np.void
     if options["wall"] != "grey":
         refuse("column", "columns are chosen on the grey wall only")
     check_object(move, "move", ["column"], optional=["row"])
-    if not _is_index(move["column"], SIZE):
-        refuse("column", f"must be from 0 to {SIZE - 1}, not {move['column']!r}")
-    row = move.get("row", 0)
-    if not _is_index(row, SIZE):
-        refuse("row", f"must be from 0 to {SIZE - 1}, not {row!r}")
+    column = check_integer(move["column"], "column", 0, SIZE - 1)
+    row = check_integer(move.get("row", 0), "row", 0, SIZE - 1)
     if state is not None and "row" in move:
         if state["phase"] != TILING:
             refuse("row", "no row is being tiled now")
         if row != state["row"]:
             refuse("row", f"row {state['row']} is to be tiled now, not {row}")
-    return (num_factories(options["num_players"]) + 1) * NUM_TARGETS + int(move["column"])
+    return (num_factories(options["num_players"]) + 1) * NUM_TARGETS + column
 
 
 def _is_index(value: Any, size: int) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value < size
+    return type(value) is int and 0 <= value < size
 
 
 def position(options: dict[str, Any], state: np.void) -> dict[str, Any]:

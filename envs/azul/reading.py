@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 
 from ..engine.state import CUT_OFF, ENDED
+from ..messages import shorten
 from ..positions import (
     OVER,
     check_boolean,
@@ -40,11 +41,13 @@ def fill(options: dict[str, Any], own: dict[str, Any], phase: str, state: np.voi
     players = options["num_players"]
     state["round"] = check_integer(own["round"], "round", 1, options["max_rounds"])
     state["start"] = check_integer(own["start"], "start", 0, players - 1)
-    state["marker"] = MARKER_IN_CENTRE
-    if own["marker"] != "centre":
-        if isinstance(own["marker"], str):
-            refuse("marker", f"must be 'centre' or a player, not {own['marker']!r}")
-        state["marker"] = check_integer(own["marker"], "marker", 0, players - 1)
+    marker = own["marker"]
+    if not isinstance(marker, str):
+        state["marker"] = check_integer(marker, "marker", 0, players - 1)
+    elif marker == "centre":
+        state["marker"] = MARKER_IN_CENTRE
+    else:
+        refuse("marker", f"must be 'centre' or a player, not {shorten(marker)}")
     _fill_table(options, own, state)
     for player, board in enumerate(check_list(own["players"], "players", length=players)):
         _fill_board(options, board, player, state)

@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from ..messages import shorten
 from .compilation import kernel
 
 MAX_SEED = 2**53 - 1
@@ -83,9 +84,12 @@ def draw_seed(stream: Any) -> Any:
     return (high << np.uint64(32)) | next_word(stream)
 
 
-def game_seeds(seed: int, num_games: int) -> np.ndarray:
-    """Return the seeds (uint64 [num_games]) of the games of a batch; game 0 has the seed of the batch itself."""
-    steps = np.arange(num_games, dtype=np.uint64) * np.uint64(_SEED_STEP)
+def game_seeds(seed: int, num_games: int, first: int = 0) -> np.ndarray:
+    """Return the seeds (uint64 [num_games]) of the games of a batch; game 0 has the seed of the batch itself.
+
+    With `first` they are those of the games from that number on.
+    """
+    steps = np.arange(first, first + num_games, dtype=np.uint64) * np.uint64(_SEED_STEP)
     return (np.uint64(seed) + steps) & np.uint64(MAX_SEED)
 
 
@@ -99,5 +103,5 @@ def checked_seed(seed: int | None) -> int:
     if seed is None:
         return fresh_seed()
     if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or not 0 <= seed <= MAX_SEED:
-        raise ValueError(f"seed must be an integer from 0 to {MAX_SEED}, not {seed!r}")
+        raise ValueError(f"seed must be an integer from 0 to {MAX_SEED}, not {shorten(seed)}")
     return int(seed)

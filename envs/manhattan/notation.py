@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 
+from ..messages import shorten
 from ..positions import check_integer, check_name, check_object, refuse
 from .reading import ending_error, fill
 from .state import (
@@ -61,7 +62,7 @@ def action(options: dict[str, Any], move: Any, state: np.void | None) -> int:
     With the state a colour has to be one of the player to move, and in the draft the one that is selected for.
     """
     if not isinstance(move, dict):
-        refuse("move", f"must be an object, not {move!r}")
+        refuse("move", f"must be an object, not {shorten(move)}")
     selections = num_selections(options["num_players"])
     owned = colours_per_player(options["num_players"])
     if "draft" in move:

@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 
+from ..messages import shorten
 from ..positions import check_list, check_object, list_names, refuse
 from .placement import action_of_cell, cell_of_action
 from .reading import ending_error, fill
@@ -57,24 +58,24 @@ def action(options: dict[str, Any], move: Any, state: np.void | None) -> int:
     key, value = next(iter(move.items()))
     if key == "end":
         if value is not True:
-            refuse("end", f"must be true, not {value!r}")
+            refuse("end", f"must be true, not {shorten(value)}")
         return END
     if key in ("pick", "return"):
-        if value not in KINDS:
+        if not isinstance(value, str) or value not in KINDS:
             refuse(key, _kind_error(value))
         return KINDS.index(value) + (RETURN if key == "return" else PICK)
     return _place_action(options, key, value, state)
 
 
 def _kind_error(value: Any) -> str:
-    return f"must be a tile, one of {', '.join(COLOURS)} and one of {', '.join(SHAPES)}, not {value!r}"
+    return f"must be a tile, one of {', '.join(COLOURS)} and one of {', '.join(SHAPES)}, not {shorten(value)}"
 
 
 def _place_action(options: dict[str, Any], key: str, value: Any, state: np.void | None) -> int:
     size = options["board_size"]
     for coordinate in check_list(value, key, length=2):
-        if isinstance(coordinate, bool) or not isinstance(coordinate, int) or abs(coordinate) > TORUS:
-            refuse(key, f"must be two small integers, [x, y], not {value!r}")
+        if type(coordinate) is not int or abs(coordinate) > TORUS:
+            refuse(key, f"must be two small integers, [x, y], not {shorten(value)}")
     x, y = value
     if key == "window":
         if not (0 <= x < size and 0 <= y < size):

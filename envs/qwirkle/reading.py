@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 
 from ..engine.state import CUT_OFF, ENDED
+from ..messages import shorten
 from ..positions import OVER, check_integer, check_list, check_name, check_object, count_names, refuse
 from .placement import count_places, may_place, note_fits, picks
 from .rules import begin_turn
@@ -31,7 +32,8 @@ def fill(options: dict[str, Any], own: dict[str, Any], phase: str, state: np.voi
     state["returned_count"] = state["returned"].sum()
     picked = None if turn["picked"] is None else check_name(turn["picked"], "turn.picked", KINDS)
     tiles = _read_board(options, own["board"])
-    placed = [_read_cell(cell, f"turn.placed[{k}]") for k, cell in enumerate(check_list(turn["placed"], "turn.placed"))]
+    cells = check_list(turn["placed"], "turn.placed", at_most=HAND_SIZE)
+    placed = [_read_cell(cell, f"turn.placed[{k}]") for k, cell in enumerate(cells)]
     _check_tiles(own, state, tiles, picked)
     _lay_table(tiles, placed, state)
     if over:
@@ -46,7 +48,7 @@ def _fill_hands(options: dict[str, Any], own: dict[str, Any], state: np.void) ->
         state["hand_size"][player] = len(hand)
         state["hand_kinds"][player] = sum(1 << int(kind) for kind in np.flatnonzero(state["hands"][player]))
     if not isinstance(own["bag"], dict):
-        refuse("bag", f"must be an object, not {own['bag']!r}")
+        refuse("bag", f"must be an object, not {shorten(own['bag'])}")
     for name, tiles in own["bag"].items():
         kind = check_name(name, "bag", KINDS)
         state["bag"][kind] = check_integer(tiles, f"bag.{name}", 0, COPIES)
