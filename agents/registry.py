@@ -5,6 +5,7 @@ from collections.abc import Callable
 
 from ..envs.engine.random_stream import checked_seed
 from ..envs.game import Game
+from ..envs.messages import shorten
 from . import greedy_agent, maskable_ppo_agent, mcts_agent, minimax_agent, network_agent, random_agent
 from .outside import program_bot, python_bot
 from .protocol import Agent
@@ -38,7 +39,7 @@ def make_agent(text: str, game: Game, seed: int | None = None) -> Agent:
     if name not in _FACTORIES and re.search(r"\.py(:|$)", text):
         name = _FILE
     if name not in _FACTORIES:
-        raise ValueError(f"there is no agent {name!r}; the agents are {', '.join(_FACTORIES)}")
+        raise ValueError(f"there is no agent {shorten(name)}; the agents are {', '.join(_FACTORIES)}")
     return _FACTORIES[name][0](game, text, argument, checked_seed(seed))
 
 

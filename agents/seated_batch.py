@@ -123,7 +123,7 @@ class SeatedBatch:
         auto_reset: bool = True,
     ) -> None:
         self.game = game = check_game(game)
-        self.num_games = num_games = check_integer(num_games, "the number of games", 1, MAX_GAMES)
+        self.num_games = num_games = check_integer(num_games, "num_games", 1, MAX_GAMES)
         _check_number(game, len(opponents), any_number=assign is not None)
         rewards = check_choice(rewards, "rewards", REWARDS)
         self._seat = checked_seat(seat, game.num_players)

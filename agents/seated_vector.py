@@ -10,13 +10,13 @@ from gymnasium.vector.utils import batch_space
 
 from ..envs import spaces
 from ..envs.arguments import check_choice, refuse_options
-from ..envs.arrays import plain_integer
+from ..envs.arrays import check_integer, plain_integer
 from ..envs.engine.random_stream import MAX_SEED, checked_seed
 from ..envs.frames import RENDER_FPS, RENDER_MODES, Frames
 from ..envs.game import Game
 from ..envs.messages import shorten
 from .opponents import Opponents, make_opponents, opponent_list, opponents_begun_anew
-from .seated_batch import FinishedGames, SeatedBatch
+from .seated_batch import MAX_GAMES, FinishedGames, SeatedBatch
 from .single_seat import made_game
 
 VECTOR_RENDER_MODES = [mode for mode in RENDER_MODES if mode != "human"]
@@ -58,8 +58,9 @@ class SeatedVectorEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
         self.game = made_game(game, options)
         self._opponents = opponent_list(opponents)
         agents = make_opponents(self._opponents, self.game, np.random.default_rng())
+        num_envs = check_integer(num_envs, "num_envs", 1, MAX_GAMES)
         self._seated = SeatedBatch(self.game, num_envs, agents, rewards=rewards, seat=seat)
-        self.num_envs = self._seated.num_games
+        self.num_envs = num_envs
         self.single_observation_space = spaces.observation_box(self.game)
         self.single_action_space = spaces.action_space(self.game)
         self.observation_space = batch_space(self.single_observation_space, self.num_envs)

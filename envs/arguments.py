@@ -24,4 +24,4 @@ def refuse_options(options: Any) -> None:
     """Raise ValueError if `options` of a reset hold anything."""
     names = name_options(options)
     if names:
-        raise ValueError(f"reset takes no options, not {names}; a game's are given when the environment is made")
+        raise ValueError(f"reset takes no options, not {names}; those of a game are given when the environment is made")

@@ -14,7 +14,7 @@ def shorten(value: Any) -> str:
     """Return the repr of a value in at most 80 characters; what is nested or long is cut before it is written out."""
     try:
         # arrays stand on several lines
-        text = " ".join(_repr.repr(value).split("\n"))
+        text = " ".join(line.strip() for line in _repr.repr(value).split("\n"))
     except ValueError:
         # Python writes no integers of more than 4,300 digits
         text = f"a {type(value).__name__} too large to write"

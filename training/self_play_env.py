@@ -227,7 +227,7 @@ def _shares(weights: Sequence[float] | None, count: int) -> np.ndarray:
     """Return weights as shares of 1, float64 [count]; ValueError if they are not one for each opponent."""
     try:
         shares = np.ones(count) if weights is None else np.asarray(weights, np.float64)
-    except (TypeError, ValueError):
+    except (OverflowError, TypeError, ValueError):
         raise ValueError(f"weights must be numbers, not {shorten(weights)}") from None
     if not count or shares.shape != (count,):
         raise ValueError(f"there must be one weight for each opponent, at least one, not {shorten(weights)}")
