@@ -6,17 +6,20 @@ import numpy as np
 
 from ..envs.engine.random_stream import MAX_SEED
 from ..envs.game import Game
-from .protocol import Agent
+from .protocol import Agent, check_agent
 from .registry import begun_anew, make_agent
 
 Opponents = str | Agent | Sequence[str | Agent]
 
 
 def opponent_list(opponents: Opponents) -> list[str | Agent]:
-    """Return the opponents as a list: one that plays all other seats, or one for each of them."""
-    if isinstance(opponents, Sequence) and not isinstance(opponents, str):
-        return list(opponents)
-    return [opponents]
+    """Return the opponents as a list: one that plays all other seats, or one for each of them.
+
+    Raises ValueError for what is neither a text nor an agent.
+    """
+    several = isinstance(opponents, Sequence) and not isinstance(opponents, str)
+    given: Sequence[str | Agent] = opponents if several else [opponents]  # type: ignore[assignment, list-item]
+    return [str(opponent) if isinstance(opponent, str) else check_agent(opponent) for opponent in given]
 
 
 def make_opponents(opponents: list[str | Agent], game: Game, random: np.random.Generator) -> list[Agent]:

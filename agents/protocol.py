@@ -1,10 +1,11 @@
 """The one protocol of all agents."""
 
 from collections.abc import Mapping
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
+from ..envs.messages import shorten
 from .decisions import Decisions
 
 
@@ -35,3 +36,11 @@ class AgentFailure(Exception):
 
     def __reduce__(self) -> tuple[type, tuple[np.ndarray, dict[int, str]]]:
         return AgentFailure, (self.actions, self.reasons)
+
+
+def check_agent(agent: Any) -> Agent:
+    """Return what has a name and the method `act`; ValueError for anything else."""
+    if isinstance(agent, type) or not callable(getattr(agent, "act", None)) or not hasattr(agent, "name"):
+        raise ValueError(f"an agent is an object with a name and a method act, not {shorten(agent)}")
+    checked: Agent = agent
+    return checked

@@ -9,15 +9,22 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from gymnasium.error import ResetNeeded
 
+from ..envs.arguments import check_choice
+from ..envs.arrays import check_integer, integer_array, plain_integer
 from ..envs.batch import GameBatch
+from ..envs.engine.rewards import REWARDS
 from ..envs.engine.state import RUNNING
-from ..envs.game import Game, IllegalMove
-from .decisions import Decisions
+from ..envs.game import Game, check_game
+from ..envs.messages import shorten
+from .matches import decide
 from .protocol import Agent
 
 LEARNER = -1
 """The number in `opponent_of` that stands for the learner."""
+MAX_GAMES = 2**20
+"""Games side by side, at most."""
 
 Assign = Callable[[np.ndarray], np.ndarray]
 OnMoves = Callable[[np.ndarray, np.ndarray], None]
@@ -56,11 +63,13 @@ def seats_of_seeds(seeds: np.ndarray, num_players: int) -> np.ndarray:
 
 
 def checked_seat(seat: str | int, num_players: int) -> str | int:
-    """Return the seat; ValueError that lists the valid ones if it is none."""
-    is_number = isinstance(seat, int | np.integer) and not isinstance(seat, bool)
-    if seat in ("random", "rotate") or (is_number and 0 <= int(seat) < num_players):
-        return seat
-    raise ValueError(f"seat must be 'random', 'rotate' or a number from 0 to {num_players - 1}, not {seat!r}")
+    """Return the seat as Python's str or int; ValueError that lists the valid ones if it is none."""
+    if isinstance(seat, str) and seat in ("random", "rotate"):
+        return str(seat)
+    number = plain_integer(seat)
+    if number is not None and 0 <= number < num_players:
+        return number
+    raise ValueError(f"seat must be 'random', 'rotate' or a number from 0 to {num_players - 1}, not {shorten(seat)}")
 
 
 def _check_number(game: Game, count: int, any_number: bool) -> None:
@@ -113,9 +122,11 @@ class SeatedBatch:
         assign: Assign | None = None,
         auto_reset: bool = True,
     ) -> None:
+        self.game = game = check_game(game)
+        self.num_games = num_games = check_integer(num_games, "num_games", 1, MAX_GAMES)
         _check_number(game, len(opponents), any_number=assign is not None)
-        self.game = game
-        self.num_games = num_games
+        rewards = check_choice(rewards, "rewards", REWARDS)
+        self._seat = checked_seat(seat, game.num_players)
         self.opponents: list[Agent] = list(opponents)
         self.batch = GameBatch(game, num_games, rewards=rewards, auto_reset=auto_reset)
         self.seats: np.ndarray = np.empty(num_games, np.int64)
@@ -124,9 +135,10 @@ class SeatedBatch:
         self.mask: np.ndarray = np.zeros((num_games, game.num_actions), np.int8)
         self.observation: np.ndarray = np.zeros((num_games, game.observation_size), np.float32)
         self.on_moves: OnMoves | None = None
-        self._seat = checked_seat(seat, game.num_players)
         self._assign = assign
         self._auto_reset = auto_reset
+        # whether it is the learner's turn: not before the first reset, nor after an opponent has failed
+        self._ready = False
         self._begin_step()
         self._none_finished = self._finished()
 
@@ -138,9 +150,11 @@ class SeatedBatch:
         """
         self._begin_step()
         self.batch.reset(seed)
+        self._ready = False
         self._begin_games(np.arange(self.num_games))
         self._play_opponents()
         self._look()
+        self._ready = True
 
     def restart_rotation(self) -> None:
         """Let the seat "rotate" begin with seat i in the next game of place i."""
@@ -150,17 +164,22 @@ class SeatedBatch:
         """Play the learner's action in each game (integers [N]), then the opponents until it is its turn again.
 
         Returns the learner's rewards float32 [N] (0 but where the game ended), done bool [N] (ended, by a rule or
-        a limit), truncated bool [N] (by a limit), and what is left of the games that ended. IllegalMove, before
-        anything has changed, if an action is not legal.
+        a limit), truncated bool [N] (by a limit), and what is left of the games that ended. IllegalMove, or
+        ValueError for what are no N integers, before anything has changed, if an action is not legal.
         """
+        if not self._ready:
+            raise ResetNeeded(f"{self.game.name}: no game is running; call reset() first")
+        actions = integer_array(actions, "actions", (self.num_games,))
         self._begin_step()
         before = None if self.on_moves is None else self.batch.states.copy()
         self.batch.step(actions)
+        self._ready = False
         if self.on_moves is not None and before is not None:
             self.on_moves(before, actions)
         self._note_endings(None)
         self._play_opponents()
         self._look()
+        self._ready = True
         finished = self._finished() if self._ended else self._none_finished
         return self._rewards, self._done, self._truncated, finished
 
@@ -178,6 +197,7 @@ class SeatedBatch:
         self.seats[:] = state["seats"]
         self.opponent_of[:] = state["opponent_of"]
         self._look()
+        self._ready = True
 
     def _begin_step(self) -> None:
         self._rewards = np.zeros(self.num_games, np.float32)
@@ -218,11 +238,8 @@ class SeatedBatch:
     def _play_opponent(self, agent: Agent, games: np.ndarray) -> None:
         # take copies whole records, indexing with an array would copy them field by field: 20 times slower
         states = self.batch.states.take(games)
-        actions = agent.act(Decisions(self.game, states))
-        try:
-            self.batch.step_some(games, actions)
-        except IllegalMove as error:
-            raise IllegalMove(f"opponent {agent.name!r}: {error}") from None
+        actions = decide(agent, self.game, states)
+        self.batch.step_some(games, actions, check=False)
         if self.on_moves is not None:
             self.on_moves(states, actions)
 

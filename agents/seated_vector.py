@@ -1,17 +1,22 @@
 """The native vector form of the Gymnasium environments: N games in one compiled batch."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from gymnasium.error import ResetNeeded
 from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 
 from ..envs import spaces
-from ..envs.engine.random_stream import MAX_SEED
+from ..envs.arguments import check_choice, refuse_options
+from ..envs.arrays import check_integer, plain_integer
+from ..envs.engine.random_stream import MAX_SEED, checked_seed
 from ..envs.frames import RENDER_FPS, RENDER_MODES, Frames
 from ..envs.game import Game
+from ..envs.messages import shorten
 from .opponents import Opponents, make_opponents, opponent_list, opponents_begun_anew
-from .seated_batch import FinishedGames, SeatedBatch
+from .seated_batch import MAX_GAMES, FinishedGames, SeatedBatch
 from .single_seat import made_game
 
 VECTOR_RENDER_MODES = [mode for mode in RENDER_MODES if mode != "human"]
@@ -27,7 +32,7 @@ class SeatedVectorEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
     Arguments: as for `SingleSeatEnv`, without `illegal`; `render_mode` may not be "human".
 
     `reset(seed=s)` begins game i as `GameBatch` does, so that game 0 is that of SingleSeatEnv's seed s; a list
-    gives each game a seed of its own.
+    gives each game a seed of its own, or None for one that is drawn.
     """
 
     metadata = {  # noqa: RUF012, the base class's form
@@ -35,6 +40,7 @@ class SeatedVectorEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
         "render_fps": RENDER_FPS,
         "autoreset_mode": AutoresetMode.SAME_STEP,
     }
+    autoreset_mode = AutoresetMode.SAME_STEP
 
     def __init__(
         self,
@@ -47,43 +53,67 @@ class SeatedVectorEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
         render_mode: str | None = None,
         **options: Any,
     ) -> None:
-        if render_mode is not None and render_mode not in VECTOR_RENDER_MODES:
-            raise ValueError(f"render_mode must be one of {', '.join(VECTOR_RENDER_MODES)}, not {render_mode!r}")
+        modes = VECTOR_RENDER_MODES
+        self.render_mode = None if render_mode is None else check_choice(render_mode, "render_mode", modes)
         self.game = made_game(game, options)
-        self.num_envs = num_envs
-        self.render_mode = render_mode
-        self.single_observation_space = spaces.observation_box(self.game)
-        self.single_action_space = spaces.action_space(self.game)
-        self.observation_space = batch_space(self.single_observation_space, num_envs)
-        self.action_space = batch_space(self.single_action_space, num_envs)
-        self._frames = None if render_mode is None else Frames(self.game, render_mode)
         self._opponents = opponent_list(opponents)
         agents = make_opponents(self._opponents, self.game, np.random.default_rng())
+        num_envs = check_integer(num_envs, "num_envs", 1, MAX_GAMES)
         self._seated = SeatedBatch(self.game, num_envs, agents, rewards=rewards, seat=seat)
+        self.num_envs = num_envs
+        self.single_observation_space = spaces.observation_box(self.game)
+        self.single_action_space = spaces.action_space(self.game)
+        self.observation_space = batch_space(self.single_observation_space, self.num_envs)
+        self.action_space = batch_space(self.single_action_space, self.num_envs)
+        self._frames = None if self.render_mode is None else Frames(self.game, self.render_mode)
+        self._has_reset = False
 
     def reset(
-        self, *, seed: int | list[int] | np.ndarray | None = None, options: dict[str, Any] | None = None
+        self,
+        *,
+        seed: int | Sequence[int | None] | np.ndarray | None = None,
+        options: dict[str, Any] | None = None,
     ) -> tuple[np.ndarray, dict[str, Any]]:
         """Begin all games anew and play to the learner's first turn in each; `options` have to be empty.
 
         Raises ValueError for options: a partial reset is not needed, games that end begin anew by themselves.
         """
-        if options:
-            raise ValueError(f"reset takes no options, not {', '.join(options)}; all games begin anew")
-        one_seed = int(seed[0]) if isinstance(seed, list | tuple | np.ndarray) else seed
-        super().reset(seed=one_seed)
-        if seed is not None:
+        refuse_options(options)
+        first, game_seeds = self._seeds(seed)
+        super().reset(seed=first)
+        if first is not None:
             self._seated.opponents = opponents_begun_anew(
                 self._seated.opponents, self._opponents, self.game, self.np_random
             )
             self._seated.restart_rotation()
-        game_seed = int(self.np_random.integers(MAX_SEED + 1)) if seed is None else seed
-        self._seated.reset(np.asarray(game_seed) if isinstance(game_seed, list | tuple) else game_seed)
+        self._seated.reset(self._next_seed() if game_seeds is None else game_seeds)
+        self._has_reset = True
         return self._seated.observation.copy(), self._infos()
+
+    def _seeds(self, seed: Any) -> tuple[int | None, int | np.ndarray | None]:
+        """Return what a reset's seed begins the environment's own stream with, None to let it go on, and its games.
+
+        The games' are one seed, or one for each of them; None for the next one of the stream.
+        """
+        if seed is None:
+            return None, None
+        number = plain_integer(seed)
+        if number is not None:
+            return (checked := checked_seed(number)), checked
+        several = isinstance(seed, Sequence) and not isinstance(seed, str | bytes)
+        if not (several or getattr(seed, "ndim", 0) == 1) or len(seed) != self.num_envs:
+            raise ValueError(f"seed must be one integer, or {self.num_envs} of them, not {shorten(seed)}")
+        given = [None if one is None else checked_seed(one) for one in seed]
+        first = next((one for one in given if one is not None), None)
+        drawn = [self._next_seed() if one is None else one for one in given]
+        return first, np.array(drawn, np.int64)
+
+    def _next_seed(self) -> int:
+        return int(self.np_random.integers(MAX_SEED + 1))
 
     def step(self, actions: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, dict[str, Any]]:
         """Play the learner's action in each game (integers [N]), then the opponents until it is its turn again."""
-        rewards, done, truncated, finished = self._seated.step(np.asarray(actions))
+        rewards, done, truncated, finished = self._seated.step(actions)
         infos = self._final_infos(done, finished) if len(finished.games) else {}
         infos.update(self._infos())
         return self._seated.observation.copy(), rewards.astype(np.float64), done & ~truncated, truncated, infos
@@ -96,6 +126,8 @@ class SeatedVectorEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
         """Return a frame of every game, seen from the learner's seat; None without a render mode."""
         if self._frames is None:
             return None
+        if not self._has_reset:
+            raise ResetNeeded(f"{self.game.name}: there is nothing to draw; call reset() first")
         states, seats = self._seated.batch.states, self._seated.seats.tolist()
         return tuple(self._frames.draw(states[game], None, seats[game]) for game in range(self.num_envs))
 

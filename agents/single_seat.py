@@ -8,11 +8,14 @@ from gymnasium.error import ResetNeeded
 from gymnasium.spaces import Box, Discrete
 
 from ..envs import spaces
+from ..envs.arguments import check_choice, refuse_options
+from ..envs.arrays import plain_integer
 from ..envs.drawing import LastMove
 from ..envs.engine.random_stream import MAX_SEED, checked_seed
 from ..envs.engine.state import RUNNING
 from ..envs.frames import RENDER_FPS, RENDER_MODES, Frames
-from ..envs.game import Game, IllegalMove, make_game
+from ..envs.game import Game, IllegalMove, check_game, illegal_action_message, make_game
+from ..envs.messages import shorten
 from .opponents import Opponents, make_opponents, opponent_list, opponents_begun_anew
 from .seated_batch import SeatedBatch
 
@@ -56,50 +59,54 @@ class SingleSeatEnv(gymnasium.Env[np.ndarray, int]):
         render_mode: str | None = None,
         **options: Any,
     ) -> None:
-        if illegal not in ILLEGAL_MOVES:
-            raise ValueError(f"illegal must be one of {', '.join(ILLEGAL_MOVES)}, not {illegal!r}")
+        self._illegal = check_choice(illegal, "illegal", ILLEGAL_MOVES)
         self.game = made_game(game, options)
-        self.render_mode = render_mode
+        self.render_mode = None if render_mode is None else check_choice(render_mode, "render_mode", RENDER_MODES)
         self.observation_space: Box = spaces.observation_box(self.game)
         self.action_space: Discrete = spaces.action_space(self.game)  # type: ignore[assignment]
-        self._frames = None if render_mode is None else Frames(self.game, render_mode)
-        self._illegal = illegal
+        self._frames = None if self.render_mode is None else Frames(self.game, self.render_mode)
         self._opponents = opponent_list(opponents)
         agents = make_opponents(self._opponents, self.game, np.random.default_rng())
         self._seated = SeatedBatch(self.game, 1, agents, rewards=rewards, seat=seat, auto_reset=False)
         self._seated.on_moves = None if self._frames is None else self._note_move
-        self._running = False
+        self._has_reset = self._running = False
         self._last_move: LastMove | None = None
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[np.ndarray, dict[str, Any]]:
-        """Begin a game and play to the learner's first turn; `options` are ignored, they belong to the making."""
+        """Begin a game and play to the learner's first turn; `options` have to be empty, they belong to the making."""
+        refuse_options(options)
+        seed = None if seed is None else checked_seed(seed)
         super().reset(seed=seed)
         if seed is not None:
             self._seated.opponents = opponents_begun_anew(
                 self._seated.opponents, self._opponents, self.game, self.np_random
             )
             self._seated.restart_rotation()
-        game_seed = checked_seed(self._next_seed() if seed is None else seed)
-        self._begin(game_seed)
+        self._running = False
+        self._begin(self._next_seed() if seed is None else seed)
         while self._seated.batch.states["over"][0] != RUNNING:
             # the opponents have played a whole game before the learner's first turn
             self._begin(self._next_seed())
-        self._running = True
+        self._has_reset = self._running = True
         self._show()
         return self._seated.observation[0].copy(), self._info()
 
     def step(self, action: int) -> tuple[np.ndarray, float, bool, bool, dict[str, Any]]:
-        """Play the learner's action, then the opponents until it is its turn again or the game is over."""
+        """Play the learner's action, then the opponents until it is its turn again or the game is over.
+
+        Raises ValueError, and nothing has changed, if the action is no integer (see `plain_integer`).
+        """
         if not self._running:
             raise ResetNeeded(f"{self.game.name}: no game is running; call reset() first")
-        try:
-            rewards, done, truncations, finished = self._seated.step(np.array([action]))
-        except IllegalMove:
-            if self._illegal == "raise":
-                raise
-            return self._lose()
+        number = plain_integer(action)
+        if number is None:
+            raise ValueError(f"an action must be an integer, not {shorten(action)}")
+        if not 0 <= number < self.game.num_actions or not self._seated.mask[0, number]:
+            return self._refuse(number)
+        self._running = False
+        rewards, done, truncations, finished = self._seated.step(np.array([number]))
         self._running = not done[0]
         self._show()
         info = self._info()
@@ -119,6 +126,8 @@ class SingleSeatEnv(gymnasium.Env[np.ndarray, int]):
         if self._frames is None:
             gymnasium.logger.warn("render() does nothing without a render mode; give render_mode to make()")
             return None
+        if not self._has_reset:
+            raise ResetNeeded(f"{self.game.name}: there is nothing to draw; call reset() first")
         return self._frames.draw(self._seated.batch.states[0], self._last_move, int(self._seated.seats[0]))
 
     def close(self) -> None:
@@ -133,13 +142,15 @@ class SingleSeatEnv(gymnasium.Env[np.ndarray, int]):
         self._last_move = None
         self._seated.reset(seed)
 
-    def _lose(self) -> tuple[np.ndarray, float, bool, bool, dict[str, Any]]:
+    def _refuse(self, action: int) -> tuple[np.ndarray, float, bool, bool, dict[str, Any]]:
+        if self._illegal == "raise":
+            raise IllegalMove(illegal_action_message(self.game, self._seated.batch.states[0], action))
         self._running = False
         info = {**self._info(), "action_mask": np.zeros(self.game.num_actions, np.int8), "illegal": True}
         return self._seated.observation[0].copy(), ILLEGAL_REWARD, True, False, info
 
     def _info(self) -> dict[str, Any]:
-        return {"action_mask": self._seated.mask[0].copy(), "seat": int(self._seated.seats[0])}
+        return {"action_mask": self._seated.mask[0].copy(), "seat": self._seated.seats[0]}
 
     def _show(self) -> None:
         if self.render_mode == "human":
@@ -154,6 +165,7 @@ def made_game(game: str | Game, options: dict[str, Any]) -> Game:
     """Return the game of a name and its options, or the game itself; ValueError if it has options already."""
     if isinstance(game, str):
         return make_game(game, **options)
+    check_game(game)
     if options:
         raise ValueError(f"{game.name} is given with its options; {', '.join(options)} cannot be set besides")
     return game

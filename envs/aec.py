@@ -1,7 +1,6 @@
 """The PettingZoo form of every game: an AECEnv over the compiled engine."""
 
-from collections.abc import Iterator
-from operator import index
+from collections.abc import Iterator, Mapping
 from typing import Any, NoReturn
 
 import numpy as np
@@ -11,12 +10,15 @@ from pettingzoo.utils.env import AECEnv, AECIterable
 from pettingzoo.utils.env_logger import EnvLogger
 
 from . import spaces
+from .arguments import check_choice, name_options, refuse_options
+from .arrays import plain_integer
 from .drawing import LastMove
 from .engine.random_stream import checked_seed, draw_seed, seed_stream
 from .engine.rewards import REWARDS, write_rewards
 from .engine.state import CUT_OFF
 from .frames import RENDER_FPS, RENDER_MODES, Frames
-from .game import Game, IllegalMove, illegal_action_message
+from .game import Game, IllegalMove, check_game, illegal_action_message
+from .messages import shorten
 
 ILLEGAL_MOVES = ("terminate", "raise")
 ILLEGAL_REWARD = -1.0
@@ -56,11 +58,10 @@ class TurnEnv(AECEnv[str, dict[str, np.ndarray], int | None]):  # type: ignore[m
         illegal: str = "terminate",
     ) -> None:
         super().__init__()
-        if illegal not in ILLEGAL_MOVES:
-            raise ValueError(f"illegal must be one of {', '.join(ILLEGAL_MOVES)}, not {illegal!r}")
-        if rewards not in REWARDS:
-            raise ValueError(f"rewards must be one of {', '.join(REWARDS)}, not {rewards!r}")
-        description = game.description
+        self._illegal = check_choice(illegal, "illegal", ILLEGAL_MOVES)
+        self._rewards = REWARDS.index(check_choice(rewards, "rewards", REWARDS))
+        self.render_mode = None if render_mode is None else check_choice(render_mode, "render_mode", RENDER_MODES)
+        description = check_game(game).description
         self.metadata = {
             "name": f"{description.name}_v{description.version}",
             "render_modes": list(RENDER_MODES),
@@ -68,25 +69,21 @@ class TurnEnv(AECEnv[str, dict[str, np.ndarray], int | None]):  # type: ignore[m
             "is_parallelizable": False,
         }
         self.game = game
-        self.render_mode = render_mode
         self.possible_agents = [f"player_{seat}" for seat in range(game.num_players)]
         self.observation_spaces: dict[str, Any] = {a: spaces.masked_observation(game) for a in self.possible_agents}
         self.action_spaces: dict[str, Any] = {a: spaces.action_space(game) for a in self.possible_agents}
         self.state_space: Box = spaces.observation_box(game, game.num_players)
-        self._frames = None if render_mode is None else Frames(game, render_mode)
+        self._frames = None if self.render_mode is None else Frames(game, self.render_mode)
         self._checks = checks
-        self._illegal = illegal
         self._seats = {agent: seat for seat, agent in enumerate(self.possible_agents)}
-        self._rewards = REWARDS.index(rewards)
         self._states = game.blank.copy()
         self._num_actions = game.num_actions
         self._observation_size = game.observation_size
-        self._no_actions = np.zeros(game.num_actions, np.int8)
-        # every waiting agent is handed this one array
-        self._no_actions.flags.writeable = False
         self._reset_stream: np.ndarray | None = None
         self._has_reset = False
         self._stepped = False
+        # so that without checks a step before the first reset does not reach the game
+        self._over = True
         self._bind()
 
     def _bind(self) -> None:
@@ -102,19 +99,21 @@ class TurnEnv(AECEnv[str, dict[str, np.ndarray], int | None]):  # type: ignore[m
 
     def observation_space(self, agent: str) -> Dict:
         """Return the space of the agent's observations."""
-        space: Dict = self.observation_spaces[agent]
+        space: Dict = self.observation_spaces[self._known(agent)]
         return space
 
     def action_space(self, agent: str) -> Discrete:
         """Return the space of the agent's actions, legal or not."""
-        space: Discrete = self.action_spaces[agent]
+        space: Discrete = self.action_spaces[self._known(agent)]
         return space
 
     def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> None:
         """Begin the game that `game.new(seed)` begins; without a seed, the next one of the last seed's stream.
 
-        `options` are ignored: a game's options are given when the environment is made.
+        A game's options are given when the environment is made: among `options` they raise ValueError. Others, such as
+        PettingZoo's own tests hand over, are ignored with a warning.
         """
+        self._check_reset_options(options)
         if seed is not None or self._reset_stream is None:
             seed = checked_seed(seed)
             self._reset_stream = np.zeros(4, np.uint32)
@@ -128,7 +127,7 @@ class TurnEnv(AECEnv[str, dict[str, np.ndarray], int | None]):  # type: ignore[m
         self._cumulative_rewards = dict.fromkeys(self.agents, 0.0)
         self.terminations = dict.fromkeys(self.agents, False)
         self.truncations = dict.fromkeys(self.agents, False)
-        self.infos = {agent: {"action_mask": self._no_actions} for agent in self.agents}
+        self.infos = {agent: {"action_mask": self._no_actions()} for agent in self.agents}
         self._skip_agent_selection = None
         self._over = False
         self._has_reset = self._stepped = True
@@ -143,46 +142,50 @@ class TurnEnv(AECEnv[str, dict[str, np.ndarray], int | None]):  # type: ignore[m
         if self._checks and not self._may_step(action):
             return
         if self._over or action is None:
-            self._was_dead_step(action)
+            self._step_dead(action)
+            return
+        number = action if type(action) is int else plain_integer(action)
+        if number is None:
+            raise ValueError(f"an action must be an integer, not {shorten(action)}")
+        if not 0 <= number < self._num_actions:
+            self._refuse(number)
             return
         # users keep what they are handed, so every step writes to arrays of its own
         mask = np.empty(self._num_actions, np.int8)
         observation = np.empty(self._observation_size, np.float32)
         before = None if self._frames is None else self._states[0].copy()
         # plain Python needs numpy's integers in the rules' bit operations
-        seat = self._play(self._states, np.int64(index(action)), self.game.form, mask, observation)
+        seat = self._play(self._states, np.int64(number), self.game.form, mask, observation)
         if seat >= 0:
-            self.infos[self.agent_selection] = {"action_mask": self._no_actions}
+            self.infos[self.agent_selection] = {"action_mask": self._no_actions()}
             self._turn_to(seat, mask, observation)
         elif seat == self._illegal_move:
-            self._refuse(action)
+            self._refuse(number)
             return
         else:
             self._finish()
         if before is not None:
-            self._last_move = LastMove(int(before["to_move"]), self.game.move(action, before))
+            self._last_move = LastMove(int(before["to_move"]), self.game.move(number, before))
         if self.render_mode == "human":
             self.render()
 
     def observe(self, agent: str) -> dict[str, np.ndarray]:
         """Return what an agent sees; its mask is all 0 unless it has to decide."""
-        if self._checks and not self._has_reset:
+        if not self._has_reset:
             EnvLogger.error_observe_before_reset()
-        if agent == self.agent_selection and not self._over:
+        if self._known(agent) == self.agent_selection and not self._over:
             return {"observation": self._observation, "action_mask": self._mask}
-        if agent not in self._seats:
-            raise ValueError(f"there is no agent {agent!r}; the agents are {', '.join(self.possible_agents)}")
-        return {"observation": self._seen_by(self._seats[agent]), "action_mask": self._no_actions.copy()}
+        return {"observation": self._seen_by(self._seats[agent]), "action_mask": self._no_actions()}
 
     def state(self) -> np.ndarray:
         """Return the whole situation: the observations of all seats in order, float32 [players * observation_size]."""
-        if self._checks and not self._has_reset:
+        if not self._has_reset:
             EnvLogger.error_state_before_reset()
         return np.concatenate([self._seen_by(seat) for seat in range(self.game.num_players)])
 
     def render(self) -> Any:
         """Return a frame of the render mode (see `frames.Frames`); None, with a warning, without one."""
-        if self._checks and not self._has_reset:
+        if not self._has_reset:
             EnvLogger.error_render_before_reset()
         if self._frames is None:
             logger.warn("render() does nothing without a render mode; give render_mode when making the environment")
@@ -196,11 +199,28 @@ class TurnEnv(AECEnv[str, dict[str, np.ndarray], int | None]):  # type: ignore[m
 
     def agent_iter(self, max_iter: int = 2**63) -> AECIterable[str, dict[str, np.ndarray], int | None]:
         """Return an iterable over the agent that has to step next, until no agent is left."""
-        if not self._checks:
-            return super().agent_iter(max_iter)
         if not self._has_reset:
             EnvLogger.error_agent_iter_before_reset()
+        if not self._checks:
+            return super().agent_iter(max_iter)
         return _OrderedAgents(self, max_iter)
+
+    def _known(self, agent: str) -> str:
+        if not isinstance(agent, str) or agent not in self._seats:
+            raise ValueError(f"there is no agent {shorten(agent)}; the agents are {', '.join(self.possible_agents)}")
+        return agent
+
+    def _no_actions(self) -> np.ndarray:
+        return np.zeros(self._num_actions, np.int8)
+
+    def _check_reset_options(self, options: Any) -> None:
+        names = name_options(options)
+        if not names:
+            return
+        known = {"rewards", "illegal", "render_mode", "observation", *self.game.options}
+        if not isinstance(options, Mapping) or known.intersection(options):
+            refuse_options(options)
+        logger.warn(f"reset takes no options: {names} changes nothing")
 
     def _seen_by(self, seat: int) -> np.ndarray:
         return self.game.observe(self._states[0], seat)
@@ -221,13 +241,23 @@ class TurnEnv(AECEnv[str, dict[str, np.ndarray], int | None]):  # type: ignore[m
             return False
         if type(action) is not int or not 0 <= action < self._num_actions:
             is_dead_step = action is None and self._over
-            in_space = self.action_spaces[self.agent_selection].contains(action)
+            number = plain_integer(action)
+            in_space = number is not None and 0 <= number < self._num_actions
             assert is_dead_step or in_space, "action is not in action space"
         return True
 
+    def _step_dead(self, action: int | None) -> None:
+        """Take an agent whose game is over off the list."""
+        if not self._has_reset:
+            EnvLogger.error_step_before_reset()
+        if not self.agents:
+            EnvLogger.warn_step_after_terminated_truncated()
+            return
+        self._was_dead_step(action)
+
     def _refuse(self, action: int) -> None:
         if self._illegal == "raise":
-            raise IllegalMove(illegal_action_message(self.game, self._states[0], int(action)))
+            raise IllegalMove(illegal_action_message(self.game, self._states[0], action))
         EnvLogger.warn_on_illegal_move()
         rewards = dict.fromkeys(self.agents, 0.0)
         rewards[self.agent_selection] = ILLEGAL_REWARD
@@ -252,7 +282,7 @@ class TurnEnv(AECEnv[str, dict[str, np.ndarray], int | None]):  # type: ignore[m
         self._accumulate_rewards()
         self.terminations = dict.fromkeys(self.agents, terminated)
         self.truncations = dict.fromkeys(self.agents, truncated)
-        self.infos = {agent: {"action_mask": self._no_actions.copy()} for agent in self.agents}
+        self.infos = {agent: {"action_mask": self._no_actions()} for agent in self.agents}
         self._deads_step_first()
 
     def __getstate__(self) -> dict[str, Any]:

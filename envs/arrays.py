@@ -1,5 +1,6 @@
 """Integer arguments at the door of the engine: checked once, brought to the one form that kernels are compiled for."""
 
+from operator import index
 from typing import Any
 
 import numpy as np
@@ -9,15 +10,31 @@ from .messages import shorten
 _INT64 = np.dtype(np.int64)
 
 
+def plain_integer(value: Any) -> int | None:
+    """Return a single integer as Python's int; None for whatever is none.
+
+    Integers are Python's, numpy's and those of arrays and tensors without axes, whatever library they are of.
+    Booleans and floats are none.
+    """
+    if type(value) is int:
+        return value
+    # a tensor of one element gives its number out though it has an axis
+    if isinstance(value, bool) or getattr(value, "shape", ()) != () or "bool" in str(getattr(value, "dtype", "")):
+        return None
+    try:
+        return index(value)
+    except TypeError:
+        return None
+
+
 def check_integer(value: Any, name: str, low: int, high: int) -> int:
-    """Return a Python or numpy integer from low to high as an int; ValueError, one sentence, for others."""
-    if isinstance(value, np.ndarray) and value.shape == () and value.dtype.kind in "iu":
-        value = value[()]
-    if isinstance(value, bool | np.bool_) or not isinstance(value, int | np.integer):
+    """Return an integer (see `plain_integer`) from low to high as an int; ValueError, one sentence, for others."""
+    number = plain_integer(value)
+    if number is None:
         raise ValueError(f"{name} must be an integer, not {shorten(value)}")
-    if not low <= value <= high:
-        raise ValueError(f"{name} must be from {low} to {high}, not {shorten(value)}")
-    return int(value)
+    if not low <= number <= high:
+        raise ValueError(f"{name} must be from {low} to {high}, not {shorten(number)}")
+    return number
 
 
 def integer_array(values: Any, name: str, shape: tuple[int, ...]) -> np.ndarray:

@@ -216,7 +216,14 @@ def make_game(name: str, *, observation: str | None = None, **options: Any) -> G
     if not isinstance(form, str) or form not in description.observations:
         valid = ", ".join(description.observations)
         raise ValueError(f"{name} has the observations {valid}, not {shorten(observation)}")
-    return Game(description, options_of_games.complete(name, description.options, options), form)
+    return Game(description, options_of_games.complete(name, description.options, options), str(form))
+
+
+def check_game(game: Any) -> Game:
+    """Return a game; ValueError for anything else, the name of one too."""
+    if not isinstance(game, Game):
+        raise ValueError(f"the game must be one from make_game, not {shorten(game)}")
+    return game
 
 
 def _make_again(name: str, observation: str, options: dict[str, Any]) -> Game:
@@ -260,5 +267,5 @@ class _Memory:
 def illegal_action_message(game: Game, state: np.void, action: int) -> str:
     """Return one sentence that names game, action and move of an illegal action."""
     if not 0 <= action < game.num_actions:
-        return f"{game.name}: action {action} is illegal: the actions are 0 to {game.num_actions - 1}"
+        return f"{game.name}: action {shorten(action)} is illegal: the actions are 0 to {game.num_actions - 1}"
     return f"{game.name}: action {action}, {game.move(action, state)}, is illegal in this position"

@@ -4,6 +4,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from .arguments import check_choice
+from .arrays import plain_integer
 from .messages import shorten
 from .number_text import parse_integer
 
@@ -22,11 +24,13 @@ class Choice:
         """Return the valid values as text."""
         return ", ".join(self.choices)
 
+    def check(self, value: Any) -> str:
+        """Return the value as Python's str; ValueError that lists the valid values."""
+        return check_choice(value, f"option {self.name}", self.choices)
+
     def encode(self, value: Any) -> int:
         """Return the number kept in a record; ValueError that lists the valid values."""
-        if not isinstance(value, str) or value not in self.choices:
-            raise ValueError(f"option {self.name} must be one of {self.valid}, not {shorten(value)}")
-        return self.choices.index(value)
+        return self.choices.index(self.check(value))
 
     def parse(self, text: str) -> Any:
         """Return the value that a text stands for (on the command line, in a config)."""
@@ -48,11 +52,16 @@ class Number:
         """Return the valid values as text."""
         return f"integers from {self.low} to {self.high}"
 
+    def check(self, value: Any) -> int:
+        """Return the value, any library's integer, as Python's int; ValueError that names the valid values."""
+        number = plain_integer(value)
+        if number is None or not self.low <= number <= self.high:
+            raise ValueError(f"option {self.name} must be one of the {self.valid}, not {shorten(value)}")
+        return number
+
     def encode(self, value: Any) -> int:
         """Return the number kept in a record; ValueError that names the valid values."""
-        if isinstance(value, bool) or not isinstance(value, int) or not self.low <= value <= self.high:
-            raise ValueError(f"option {self.name} must be one of the {self.valid}, not {shorten(value)}")
-        return value
+        return self.check(value)
 
     def parse(self, text: str) -> Any:
         """Return the value that a text stands for: an integer, or the text itself if it is none."""
@@ -77,13 +86,12 @@ def check_names(game: str, options: tuple[Option, ...], given: Iterable[Any]) ->
 
 
 def complete(game: str, options: tuple[Option, ...], given: Mapping[str, Any]) -> dict[str, Any]:
-    """Return every option in order with its value, given or default; ValueError names the valid ones."""
+    """Return every option in order with its value, given or default, as a plain int or str, so that JSON takes it.
+
+    Raises ValueError, which names the valid ones, for unknown names and values.
+    """
     check_names(game, options, given)
-    known = {option.name: option for option in options}
-    completed = {option.name: given.get(option.name, option.default) for option in options}
-    for name, value in completed.items():
-        known[name].encode(value)
-    return completed
+    return {option.name: option.check(given.get(option.name, option.default)) for option in options}
 
 
 def parse(game: str, options: tuple[Option, ...], texts: list[str]) -> dict[str, Any]:

@@ -15,7 +15,7 @@ from gymnasium.utils.env_checker import check_env
 from gymnasium.vector import AutoresetMode, SyncVectorEnv
 from gymnasium.wrappers.vector import RecordEpisodeStatistics
 
-from meeplezoo.agents import make_agent
+from meeplezoo.agents import make_agent, seated_batch
 from meeplezoo.agents.seated_batch import SeatedBatch, seats_of_seeds
 from meeplezoo.envs import GameBatch, IllegalMove, make_game
 from meeplezoo.envs.engine.random_stream import game_seeds
@@ -514,29 +514,26 @@ def last_decision(game, seed, player):
             return before, action, state
 
 
-class Hasty(FirstLegal):
-    """Finds itself at the last decision of a game, as often as there are such games in `endings`."""
-
-    def act(self, decisions):
-        if not self.endings:
-            return super().act(decisions)
-        before, action, _ = self.endings.pop(0)
-        self.seated.batch.states[:] = before
-        return np.array([action])
-
-
-def test_a_game_that_ends_before_the_learners_first_turn_does_not_count():
+def test_a_game_that_ends_before_the_learners_first_turn_does_not_count(monkeypatch):
     game = make_game("azul")
     endings = [last_decision(game, seed, 0) for seed in (1, 2)]
     scores = [game.result(state)["scores"] for _, _, state in endings]
     assert scores[0] != scores[1]
-    hasty = Hasty()
-    hasty.endings = []
-    hasty.seated = seated = SeatedBatch(game, 1, [hasty], seat=1, rewards="margin")
+    seated = SeatedBatch(game, 1, [FirstLegal()], seat=1, rewards="margin")
     seated.reset(1)
-    hasty.endings = endings
+    decide = seated_batch.decide
+
+    def hasty(agent, game, states):
+        """Find itself at the last decision of a game, as often as there are such games in `endings`."""
+        if not endings:
+            return decide(agent, game, states)
+        before, action, _ = endings.pop(0)
+        seated.batch.states[:] = before
+        return np.array([action])
+
+    monkeypatch.setattr(seated_batch, "decide", hasty)
     rewards, done, _, finished = seated.step(seated.mask.argmax(axis=1))
-    assert not hasty.endings
+    assert not endings
     assert done.tolist() == [True]
     assert finished.scores.tolist() == [scores[0]]
     assert rewards[0] == pytest.approx((scores[0][1] - scores[0][0]) / 50)
@@ -559,7 +556,7 @@ def test_vector_truncation(name, options):
 
 def test_an_illegal_opponent_is_named():
     seated = SeatedBatch(make_game("azul"), 2, [Illegal()], seat=1)
-    with pytest.raises(IllegalMove, match="opponent 'cheat': game 0 of the batch: azul"):
+    with pytest.raises(IllegalMove, match="agent 'cheat' played an illegal action: azul: action"):
         seated.reset(1)
 
 

@@ -8,9 +8,13 @@ from gymnasium import spaces
 from stable_baselines3.common.vec_env import VecEnv
 
 from ..agents import Agent
+from ..agents.protocol import check_agent
 from ..agents.seated_batch import FinishedGames, SeatedBatch
 from ..envs import Game
+from ..envs.arguments import refuse_options
+from ..envs.arrays import integer_array
 from ..envs.engine.random_stream import checked_seed, game_seeds
+from ..envs.messages import shorten
 from ..envs.spaces import observation_box
 
 _NO_ATTRIBUTE = "SelfPlayVecEnv has no attribute {!r} for single games; it has render_mode and action_masks"
@@ -61,14 +65,15 @@ class SelfPlayVecEnv(VecEnv):
         seed: int | None = None,
     ) -> None:
         if dense and rewards != "margin":
-            raise ValueError(f"only the rewards 'margin' can be dense, not {rewards!r}")
+            raise ValueError(f"only the rewards 'margin' can be dense, not {shorten(rewards)}")
+        self.seated = SeatedBatch(game, num_games, [], rewards=rewards, seat="rotate", assign=self._draw_opponents)
         self.game = game
+        num_games = self.seated.num_games
         self._dense = dense
         self._paid = np.zeros(num_games, np.float32)
         self.render_mode: str | None = None
-        self.seated = SeatedBatch(game, num_games, [], rewards=rewards, seat="rotate", assign=self._draw_opponents)
         self.set_opponents(opponents, weights)
-        self._actions = np.zeros(num_games, np.int64)
+        self._actions: np.ndarray | None = None
         self._lengths = np.zeros(num_games, np.int64)
         self._returns = np.zeros(num_games, np.float64)
         observation_space = observation_box(game)
@@ -77,15 +82,14 @@ class SelfPlayVecEnv(VecEnv):
 
     def set_opponents(self, opponents: Sequence[Agent], weights: Sequence[float] | None = None) -> None:
         """Change who plays the other seats, also in the games under way: agent i takes the place of agent i."""
-        shares = np.ones(len(opponents)) if weights is None else np.asarray(weights, np.float64)
-        if not len(opponents) or shares.shape != (len(opponents),):
-            raise ValueError(f"there must be one weight for each opponent, at least one, not {weights!r}")
-        if not (shares >= 0).all() or not 0 < shares.sum() < np.inf:
-            raise ValueError(f"weights must be numbers from 0 on, not all 0, not {weights!r}")
-        if len(opponents) <= self.seated.opponent_of.max():
+        if not isinstance(opponents, Sequence) or isinstance(opponents, str):
+            raise ValueError(f"opponents must be a list of agents, not {shorten(opponents)}")
+        agents = [check_agent(opponent) for opponent in opponents]
+        probabilities = _shares(weights, len(agents))
+        if len(agents) <= self.seated.opponent_of.max():
             raise ValueError("opponents of games under way can be replaced and added to, but not taken away")
-        self.seated.opponents = list(opponents)
-        self._probabilities = shares / shares.sum()
+        self.seated.opponents = agents
+        self._probabilities = probabilities
 
     def seed(self, seed: int | None = None) -> list[int]:
         """Seed games and draws of the next `reset`; returns the seed of each game."""
@@ -97,6 +101,8 @@ class SelfPlayVecEnv(VecEnv):
 
     def reset(self) -> np.ndarray:
         """Begin all games anew and return the observations, float32 [N, observation_size]."""
+        for options in self._options:
+            refuse_options(options)
         if self._seeds[0] is None:
             self.seed(int(self._random.integers(2**53)))
         self.seated.reset(np.array(self._seeds, np.uint64))
@@ -110,11 +116,14 @@ class SelfPlayVecEnv(VecEnv):
 
     def step_async(self, actions: np.ndarray) -> None:
         """Take the learner's actions, integers [N]."""
-        self._actions = np.asarray(actions)
+        self._actions = integer_array(actions, "actions", (self.num_envs,))
 
     def step_wait(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, list[dict[str, Any]]]:
         """Play them and the opponents' answers; return observations, rewards, dones, infos (see the class)."""
-        rewards, done, truncated, finished = self.seated.step(self._actions)
+        if self._actions is None:
+            raise ValueError("there are no actions to wait for; call step_async() first")
+        actions, self._actions = self._actions, None
+        rewards, done, truncated, finished = self.seated.step(actions)
         if self._dense:
             rewards = self._changes_of_margin(finished)
         self._lengths += 1
@@ -212,3 +221,18 @@ class SelfPlayVecEnv(VecEnv):
                 "places": finished.places[index].tolist(),
                 "opponents": [names[other] for other in others],
             }
+
+
+def _shares(weights: Sequence[float] | None, count: int) -> np.ndarray:
+    """Return weights as shares of 1, float64 [count]; ValueError if they are not one for each opponent."""
+    try:
+        shares = np.ones(count) if weights is None else np.asarray(weights, np.float64)
+    except (OverflowError, TypeError, ValueError):
+        raise ValueError(f"weights must be numbers, not {shorten(weights)}") from None
+    if not count or shares.shape != (count,):
+        raise ValueError(f"there must be one weight for each opponent, at least one, not {shorten(weights)}")
+    with np.errstate(over="ignore"):
+        total = shares.sum()
+    if not (shares >= 0).all() or not 0 < total < np.inf:
+        raise ValueError(f"weights must be numbers from 0 on, not all 0, not {shorten(weights)}")
+    return shares / total

@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from ..arrays import plain_integer
 from ..messages import shorten
 from .compilation import kernel
 
@@ -102,6 +103,7 @@ def checked_seed(seed: int | None) -> int:
     """Return the seed, a fresh one for None; ValueError if it is not an integer from 0 to 2**53 - 1."""
     if seed is None:
         return fresh_seed()
-    if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or not 0 <= seed <= MAX_SEED:
+    number = plain_integer(seed)
+    if number is None or not 0 <= number <= MAX_SEED:
         raise ValueError(f"seed must be an integer from 0 to {MAX_SEED}, not {shorten(seed)}")
-    return int(seed)
+    return number
