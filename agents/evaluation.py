@@ -60,12 +60,14 @@ class Evaluation:
         }
 
 
-def evaluate(game: Game, agents: Sequence[str | Agent], num_games: int, seed: int) -> Evaluation:
+def evaluate(
+    game: Game, agents: Sequence[str | Agent], num_games: int, seed: int, *, trust: bool = False
+) -> Evaluation:
     """Play num_games games between the agents, one per player, and return the results.
 
     Every deal is played in all seatings, as far as num_games goes. The same seed gives the same results if the
     agents are given by name; agents given as objects go on with their own streams. The same name twice is two
-    entries.
+    entries. `trust` is that of `make_agent`.
 
     Raises ValueError for unknown agents, not one agent per player or fewer than one game, and IllegalMove that
     names an agent which plays illegally.
@@ -73,7 +75,7 @@ def evaluate(game: Game, agents: Sequence[str | Agent], num_games: int, seed: in
     if num_games < 1:
         raise ValueError(f"an evaluation needs at least 1 game, not {num_games}")
     seed = checked_seed(seed)
-    seated = seat_agents(game, agents, seed)
+    seated = seat_agents(game, agents, seed, trust=trust)
     began = time.perf_counter()
     games = _play(game, seated, num_games, seed)
     seconds = time.perf_counter() - began

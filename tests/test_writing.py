@@ -18,6 +18,12 @@ def temporary_files(folder):
     return [path for path in folder.iterdir() if path.name.startswith(".meeplezoo-")]
 
 
+def fail_while_writing(path):
+    with write_atomically(path) as file:
+        file.write(b"x" * 10**6)
+        raise ZeroDivisionError
+
+
 def run(program, *words, **arguments):
     return subprocess.run(
         [sys.executable, "-c", program, *map(str, words)], capture_output=True, text=True, timeout=60, **arguments
@@ -59,8 +65,8 @@ def test_files_are_whole_or_as_they_were(tmp_path):
     umask = os.umask(0)
     os.umask(umask)
     assert path.stat().st_mode & 0o777 == 0o666 & ~umask
-    with pytest.raises(ZeroDivisionError), write_atomically(path) as file:
-        file.write(b"x" * (10**6 // 0))
+    with pytest.raises(ZeroDivisionError):
+        fail_while_writing(path)
     assert path.read_bytes().startswith(b"tw")
     assert list(path.parent.iterdir()) == [path]
 
