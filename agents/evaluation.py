@@ -63,19 +63,21 @@ class Evaluation:
         }
 
 
-def evaluate(game: Game, agents: Sequence[str | Agent], num_games: int, seed: int) -> Evaluation:
+def evaluate(
+    game: Game, agents: Sequence[str | Agent], num_games: int, seed: int, *, trust: bool = False
+) -> Evaluation:
     """Play num_games games between the agents, one per player, and return the results.
 
     Every deal is played in all seatings, as far as num_games goes. The same seed gives the same results if the
     agents are given by name; agents given as objects go on with their own streams. The same name twice is two
-    entries.
+    entries. `trust` is that of `make_agent`.
 
     Raises ValueError for unknown agents, not one agent per player, no game or more than MOST_GAMES, and IllegalMove
     that names an agent which plays illegally.
     """
     num_games = check_integer(num_games, "num_games", 1, MOST_GAMES)
     seed = checked_seed(seed)
-    seated = seat_agents(game, agents, seed)
+    seated = seat_agents(game, agents, seed, trust=trust)
     began = time.perf_counter()
     games = _play(game, seated, num_games, seed)
     seconds = time.perf_counter() - began

@@ -1,11 +1,13 @@
 """An agent that plays a MaskablePPO model (sb3-contrib) from a file: "ppo:FILE"."""
 
+import os
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from ..envs.game import Game
+from ..envs.messages import shorten
 from .decisions import Decisions
 
 
@@ -48,30 +50,23 @@ class MaskablePPOAgent:
             return (logits - exponential.log().to(logits.device)).argmax(dim=1).cpu().numpy()
 
 
-def make(game: Game, text: str, argument: str, seed: int) -> MaskablePPOAgent:
+def make(game: Game, text: str, argument: str, seed: int, *, trust: bool = False) -> MaskablePPOAgent:
     """Return the agent of a model file; see `registry.make_agent`.
 
-    Raises ValueError if the file is missing, is no model, or was trained for other sizes.
+    Raises ValueError if the file is missing, is no model, was trained for other sizes, or if it holds classes of its
+    own and there is no `trust`.
     """
-    path = Path(argument)
-    if not argument or not path.is_file():
-        raise ValueError(f"agent {text!r}: there is no file {argument!r}; write ppo:FILE")
+    if not os.path.lexists(argument):
+        raise ValueError(f"agent {shorten(text)}: there is no file {shorten(argument)}; write ppo:FILE")
     try:
-        from sb3_contrib import MaskablePPO
+        from .maskable_ppo_file import load_policy
     except ImportError:
-        raise ValueError(f"agent {text!r} needs the extra 'train': pip install 'meeplezoo[train]'") from None
+        raise ValueError(f"agent {shorten(text)} needs the extra 'train': pip install 'meeplezoo[train]'") from None
     try:
-        model = MaskablePPO.load(path, device="cpu")
-    except (KeyError, ValueError, OSError) as error:
-        raise ValueError(f"agent {text!r}: {path} is no MaskablePPO model ({error})") from None
-    shape, actions = model.observation_space.shape, getattr(model.action_space, "n", None)
-    sizes = {form: (game.with_observation(form).observation_size,) for form in game.description.observations}
-    forms = [form for form, size in sizes.items() if size == shape and actions == game.num_actions]
-    if not forms:
-        raise ValueError(
-            f"agent {text!r} was trained for observations {shape} and {actions} actions, but {game.name} with "
-            f"{game.options} has {' or '.join(map(str, sizes.values()))} and {game.num_actions}"
-        )
-    model.policy.set_training_mode(False)
+        policy, form = load_policy(Path(argument), game, trust=trust)
+    except OSError as error:
+        raise ValueError(f"agent {shorten(text)}: {argument} cannot be read: {error.strerror}") from None
+    except ValueError as error:
+        raise ValueError(f"agent {shorten(text)}: {error}") from None
     # matches are played with the most probable action: stronger than sampling, and ties do not matter
-    return MaskablePPOAgent(text, model.policy, seed, deterministic=True, observation=forms[0])
+    return MaskablePPOAgent(text, policy, seed, deterministic=True, observation=form)

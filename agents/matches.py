@@ -40,8 +40,10 @@ class Conduct:
         self.failures: dict[int, tuple[int, str]] = {}
 
 
-def seat_agents(game: Game, agents: Sequence[str | Agent], seed: int) -> list[Agent]:
+def seat_agents(game: Game, agents: Sequence[str | Agent], seed: int, *, trust: bool = False) -> list[Agent]:
     """Return agents for names like "greedy", each with its own stream of the seed; objects stay as they are.
+
+    `trust` is that of `make_agent`.
 
     Raises ValueError for an unknown name, or if there is not one agent per player.
     """
@@ -50,7 +52,7 @@ def seat_agents(game: Game, agents: Sequence[str | Agent], seed: int) -> list[Ag
         raise ValueError(f"{game.name} with num_players={game.num_players} needs as many agents, but {given}")
     seeds = game_seeds(checked_seed(seed), len(agents)).tolist()
     return [
-        make_agent(agent, game, own_seed) if isinstance(agent, str) else agent
+        make_agent(agent, game, own_seed, trust=trust) if isinstance(agent, str) else agent
         for agent, own_seed in zip(agents, seeds, strict=True)
     ]
 

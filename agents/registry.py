@@ -34,8 +34,11 @@ def agent_names() -> dict[str, str]:
     return {name: meaning for name, (_, meaning) in _FACTORIES.items()}
 
 
-def make_agent(text: str, game: Game, seed: int | None = None) -> Agent:
+def make_agent(text: str, game: Game, seed: int | None = None, *, trust: bool = False) -> Agent:
     """Return the agent that a text like "greedy" or "ppo:runs/mine/best.zip" names, with its own random stream.
+
+    With `trust` a file of a "ppo" that holds classes of its own may run code when it is read; without, no file of a
+    trained agent ever does.
 
     Raises ValueError that lists the known names, or says what is wrong with the part behind the colon.
     """
@@ -45,6 +48,8 @@ def make_agent(text: str, game: Game, seed: int | None = None) -> Agent:
         name = _FILE
     if name not in _FACTORIES:
         raise ValueError(f"there is no agent {shorten(name)}; the agents are {', '.join(_FACTORIES)}")
+    if name == "ppo":
+        return maskable_ppo_agent.make(game, text, argument, checked_seed(seed), trust=trust)
     return _FACTORIES[name][0](game, text, argument, checked_seed(seed))
 
 

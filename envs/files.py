@@ -1,39 +1,72 @@
-"""Files: written whole or not at all, read only if they are regular and of a sensible size."""
+"""Files: written whole or not at all, read only if they are regular and of a sensible size.
 
+What cannot be written says which file it was: the system's own errors name none when a disk is full.
+"""
+
+import io
 import os
+import re
+import secrets
 import stat
-import tempfile
+import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, Any
 
+from .locks import try_lock
 from .messages import escape_controls
 
 _LONGEST_PATH = 200
+_TEMPORARY = re.compile(r"\.meeplezoo-[0-9a-f]{12}\.tmp")
+"""The names of temporary files, by which those are known again that killed processes have left."""
+_A_DAY = 86_400
+_NO_LINK = getattr(os, "O_NOFOLLOW", 0)
+_BINARY = getattr(os, "O_BINARY", 0)
+_looked_into: set[Path] = set()
 
 
 @contextmanager
 def write_atomically(path: Path, mode: str = "wb") -> Iterator[IO[Any]]:
     """Yield a temporary file beside `path` that takes its place at the end, or vanishes after an error.
 
-    Text is UTF-8, whatever the locale says.
+    `mode` is "wb" or "w", UTF-8. Temporary files that killed processes have left in the folder are removed.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    _remove_leftovers_once(path.parent)
+    with name_errors(path):
+        temporary, handle = _make_temporary(path.parent)
     try:
-        with os.fdopen(handle, mode, encoding=None if "b" in mode else "utf-8") as file:
+        raw = _NamedFile(handle, "wb")
+        raw.shown = path
+        buffered = io.BufferedWriter(raw)
+        with buffered if mode == "wb" else io.TextIOWrapper(buffered, encoding="utf-8", newline="\n") as file:
             yield file
             file.flush()
-            os.fsync(file.fileno())
-        # mkstemp makes files that only their owner may read; give them the usual rights instead
-        umask = os.umask(0)
-        os.umask(umask)
-        os.chmod(temporary, 0o666 & ~umask)
-        os.replace(temporary, path)
+            with name_errors(path):
+                os.fsync(handle)
+                # before it is closed, as that unlocks it; Windows moves no open files
+                if os.name != "nt":
+                    os.replace(temporary, path)
+        if os.name == "nt":
+            os.replace(temporary, path)
     except BaseException:
-        Path(temporary).unlink(missing_ok=True)
+        temporary.unlink(missing_ok=True)
         raise
+
+
+def append(path: Path, content: bytes) -> None:
+    """Write behind what a file holds, or begin it; after an error, which names the file, it is as it was."""
+    with name_errors(path), open(path, "ab", buffering=0) as file:
+        before = file.seek(0, os.SEEK_END)
+        left = memoryview(content)
+        try:
+            while left:
+                left = left[file.write(left) :]
+        except OSError:
+            with suppress(OSError):
+                file.truncate(before)
+            raise
 
 
 def read_file(path: str | Path, limit: int) -> bytes:
@@ -79,3 +112,78 @@ def _open_regular(path: str | Path) -> IO[bytes]:
     if not stat.S_ISREG(mode):
         raise ValueError(f"{shown_path(path)} is not a regular file")
     return open(path, "rb")
+
+
+@contextmanager
+def name_errors(path: Path) -> Iterator[None]:
+    """Let the errors of the system that name no file name this one, as those of writing and closing do not."""
+    try:
+        yield
+    except OSError as error:
+        if error.filename is None:
+            error.filename = str(path)
+        elif isinstance(error.filename, str) and _TEMPORARY.fullmatch(Path(error.filename).name):
+            raise OSError(error.errno, error.strerror, str(path)) from None
+        raise
+
+
+def remove_leftovers(folder: Path) -> None:
+    """Remove the temporary files that killed processes have left in a folder.
+
+    Those that are being written are locked and stay; where there are no locks, all that are younger than a day do.
+    """
+    with suppress(OSError), os.scandir(folder) as entries:
+        for entry in entries:
+            if _TEMPORARY.fullmatch(entry.name) and entry.is_file(follow_symlinks=False):
+                _remove_if_left(entry.path)
+
+
+class _NamedFile(io.FileIO):
+    """A file whose errors name the file that it will become."""
+
+    shown: Path
+
+    def write(self, data: Any) -> int:
+        with name_errors(self.shown):
+            return super().write(data)
+
+    def close(self) -> None:
+        with name_errors(self.shown):
+            super().close()
+
+
+def _make_temporary(folder: Path) -> tuple[Path, int]:
+    """Return a new temporary file and its handle, locked so that nobody takes it for one that was left."""
+    while True:
+        path = folder / f".meeplezoo-{secrets.token_hex(6)}.tmp"
+        try:
+            handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | _NO_LINK | _BINARY, 0o666)
+        except FileExistsError:
+            continue
+        if try_lock(handle) is not False and os.fstat(handle).st_nlink:
+            return path, handle
+        # another process has taken it for one that was left, before it was locked
+        os.close(handle)
+        path.unlink(missing_ok=True)
+
+
+def _remove_leftovers_once(folder: Path) -> None:
+    """Look through a folder when this process first writes to it."""
+    absolute = folder.absolute()
+    if absolute not in _looked_into:
+        _looked_into.add(absolute)
+        remove_leftovers(folder)
+
+
+def _remove_if_left(path: str) -> None:
+    with suppress(OSError):
+        handle = os.open(path, os.O_RDWR | _NO_LINK)
+        locked = try_lock(handle)
+        old = time.time() - os.fstat(handle).st_mtime > _A_DAY
+        removable = locked or (locked is None and old)
+        # while it is locked; Windows removes no open files
+        if removable and os.name != "nt":
+            os.unlink(path)
+        os.close(handle)
+        if removable and os.name == "nt":
+            os.unlink(path)

@@ -84,7 +84,7 @@ class Ended:
 
 def test_targets_mix_the_outcome_with_what_was_expected_own_seat_first():
     game = make_game("azul", num_players=3)
-    histories = GameHistories(game, 2, win_weight=1.0, outcome_weight=0.75)
+    histories = GameHistories(game, 2, win_weight=1.0, outcome_weight=0.75, valued=True)
     size, actions = game.observation_size, game.num_actions
     for seat, expected in ((0, None), (2, np.array([[0.4, 0.0, 0.8]], np.float32))):
         known = (
@@ -106,7 +106,7 @@ def test_targets_mix_the_outcome_with_what_was_expected_own_seat_first():
     np.testing.assert_allclose(lessons.returns[0], [0, 1, 0])
     np.testing.assert_allclose(lessons.returns[1], [0.2, 0.1, 0.75], atol=1e-6)
     assert len(histories.take()) == 0
-    assert [len(rows) for rows in histories.get_state()["open"]] == [2, 0]
+    assert histories.get_state()["lengths"].tolist() == [2, 0]
 
 
 def test_the_window_keeps_the_last_decisions():

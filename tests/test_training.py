@@ -79,7 +79,7 @@ def test_overrides_are_yaml_and_of_the_right_type():
         ("games=true", "setting games must be an integer, not True"),
         ("games=0", "setting games must be at least 1, not 0"),
         ("gamma=1.5", "setting gamma must be at most 1.0, not 1.5"),
-        ("gamma=.nan", "setting gamma must be at least 0.0, not nan"),
+        ("gamma=.nan", "override 'gamma=.nan' holds .nan, which is not a finite number"),
         ("hidden=64", r"setting hidden must be a list \(an integer each\), not 64"),
         ("hidden=[64, a]", "setting hidden must be a list"),
         ("rewards=points", "setting rewards must be one of outcome, margin, rank, not 'points'"),

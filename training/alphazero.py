@@ -40,9 +40,18 @@ from ..envs.engine.random_stream import MAX_SEED
 from .config import TrainingConfig
 from .config_files import versions
 from .game_histories import Lessons
-from .learner import NETWORK_FILE
+from .learner import NETWORK_FILE, check_finite
 from .replay_window import ReplayWindow
 from .search_player import SearchPlayer
+from .state_checks import (
+    check_keys,
+    check_list,
+    check_number,
+    get_optimizer_state,
+    set_numpy_generator,
+    set_optimizer_state,
+    set_weights,
+)
 
 _NO_LOGIT = -1e9
 _WARM_PLIES = 16
@@ -53,12 +62,13 @@ class AlphaZeroLearner:
 
     kind = NETWORK_FILE
 
-    def __init__(self, config: TrainingConfig, game: Game) -> None:
+    def __init__(self, config: TrainingConfig, game: Game, trust: bool = False) -> None:
         torch.manual_seed(config.seed)
         np.random.seed(config.seed & 0xFFFFFFFF)  # noqa: NPY002
         random.seed(config.seed)
         self.config = config
         self.game = game
+        self._trust = trust
         self.device = torch.device(config.device)
         self.architecture = Architecture(
             config.network,
@@ -102,6 +112,7 @@ class AlphaZeroLearner:
         steps = int(self._steps_owed) if len(self.window) else 0
         self._steps_owed -= steps
         learned = self._learn(steps)
+        check_finite(self.network)
         return {
             "rollout/games": float(games),
             "rollout/length": new / max(1, games),
@@ -123,9 +134,9 @@ class AlphaZeroLearner:
     def get_state(self) -> dict[str, Any]:
         """Return network, optimiser, games under way, window and all streams."""
         return {
-            "network": self.network.state_dict(),
-            "playing": self.playing.state_dict(),
-            "optimizer": self.optimizer.state_dict(),
+            "network": dict(self.network.state_dict()),
+            "playing": dict(self.playing.state_dict()) if self.config.averaging else {},
+            "optimizer": get_optimizer_state(self.optimizer),
             "players": [player.get_state() for player in self.players],
             "window": self.window.get_state(),
             "random": self.random.bit_generator.state,
@@ -133,15 +144,19 @@ class AlphaZeroLearner:
         }
 
     def set_state(self, state: dict[str, Any]) -> None:
-        """Go back to a state from `get_state`."""
-        self.network.load_state_dict(state["network"])
-        self.playing.load_state_dict(state["playing"])
-        self.optimizer.load_state_dict(state["optimizer"])
-        for player, own in zip(self.players, state["players"], strict=True):
-            player.set_state(own)
+        """Go back to a state from `get_state`; ValueError if it is none of such a learner."""
+        names = ("network", "playing", "optimizer", "players", "window", "random", "steps_owed")
+        check_keys(state, names, "learner")
+        set_weights(self.network, state["network"], "network")
+        if self.config.averaging:
+            set_weights(self.playing, state["playing"], "playing")
+        set_optimizer_state(self.optimizer, state["optimizer"], "optimizer")
+        players = check_list(state["players"], len(self.players), "players")
+        for place, (player, own) in enumerate(zip(self.players, players, strict=True)):
+            player.set_state(own, f"players/{place}")
         self.window.set_state(state["window"])
-        self.random.bit_generator.state = state["random"]
-        self._steps_owed = state["steps_owed"]
+        set_numpy_generator(self.random, state["random"], "random")
+        self._steps_owed = check_number(state["steps_owed"], "steps_owed", 0.0, 1.0)
 
     def _play(self) -> list[Lessons]:
         """Let all players play a rollout by search, each in a thread of its own."""
@@ -165,7 +180,7 @@ class AlphaZeroLearner:
         config = self.config
         lessons: list[Lessons] = []
         seeds = [int(self.random.integers(MAX_SEED + 1)) for _ in self.players]
-        agents = [make_agent(config.warm_agent, self.game, seed) for seed in seeds]
+        agents = [make_agent(config.warm_agent, self.game, seed, trust=self._trust) for seed in seeds]
         while sum(map(len, lessons)) < config.warm_decisions:
             for player, agent in zip(self.players, agents, strict=True):
                 lessons.append(player.imitate(agent, config.warm_exploration, _WARM_PLIES))
@@ -236,6 +251,6 @@ class AlphaZeroLearner:
         return make_head(self.game, self.architecture, self.config.value, training)
 
 
-def make_learner(config: TrainingConfig, game: Game) -> AlphaZeroLearner:
+def make_learner(config: TrainingConfig, game: Game, trust: bool = False) -> AlphaZeroLearner:
     """Return a new learner; see `learner.make_learner`."""
-    return AlphaZeroLearner(config, game)
+    return AlphaZeroLearner(config, game, trust)

@@ -1,22 +1,30 @@
 """Checkpoints: one file with everything that a run's future depends on, whole or not there.
 
-The file is the line "meeplezoo-checkpoint/2 SHA-256", then what `torch.save` wrote. Like every file of torch and
-Stable-Baselines3 it holds pickled objects: load checkpoints of people you trust.
+They hold plain data and arrays (`checkpoint_file`), and what is read is tested before it is used: no code runs out of
+a checkpoint, whoever made it.
 """
 
-import hashlib
-import io
+import math
 import random
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import torch
 
 from ..envs import Game
-from ..envs.files import write_atomically
+from ..envs.arrays import check_integer
+from ..envs.messages import shorten
+from .checkpoint_file import read_tree, write_tree
+from .config import CHANGEABLE, TrainingConfig
+from .config_reading import make_config
+from .state_checks import MOST, check_array, check_keys, check_list, check_number, set_torch_generator
 
-_FORMAT = "meeplezoo-checkpoint/2"
+_PARTS = ("game", "config", "progress", "learner", "random")
+_MAY_DIFFER = (*CHANGEABLE, "run")
+_WORDS = 624
+"""Of a state of the Mersenne twister, which both Python and numpy have."""
 
 
 @dataclass
@@ -30,75 +38,130 @@ class Progress:
     iteration: int = 0
     seconds: float = 0.0
     evaluation_seconds: float = 0.0
-    episodes: int = 0
-    best: tuple[float, float] = (-float("inf"), -float("inf"))
+    best: tuple[float, float] = (-math.inf, -math.inf)
 
 
-def save_checkpoint(path: Path, game: Game, progress: Progress, learner: dict[str, Any]) -> None:
+def save_checkpoint(path: Path, config: TrainingConfig, progress: Progress, learner: dict[str, Any]) -> None:
     """Write how far the run has come, the learner's state and all random states."""
-    import torch
-
-    content = {
-        "game": _identity(game),
-        "progress": vars(progress),
-        "learner": learner,
-        "random": random_states(),
-    }
-    buffer = io.BytesIO()
-    torch.save(content, buffer)
-    # no copy: with a window of decisions to learn from it can be a gigabyte
-    payload = buffer.getbuffer()
-    with write_atomically(path) as file:
-        file.write(f"{_FORMAT} {hashlib.sha256(payload).hexdigest()}\n".encode())
-        file.write(payload)
+    write_tree(
+        path,
+        {
+            "game": _identity(config.make_game()),
+            "config": config.to_mapping(),
+            "progress": {**vars(progress), "best": list(progress.best)},
+            "learner": learner,
+            "random": random_states(),
+        },
+    )
 
 
 def load_checkpoint(path: Path, game: Game) -> dict[str, Any]:
-    """Return the parts of a checkpoint, `progress` as Progress.
+    """Return the parts of a checkpoint: `progress` as Progress, `config`, `learner` and `random`.
 
-    Raises ValueError, one sentence, if it is missing, damaged, or of another game or version.
+    Raises ValueError, one sentence, if it is missing, damaged, or of another game or version. Learner and random states
+    are tested where they are set; their arrays are read-only.
     """
-    import torch
-
-    if not path.is_file():
-        raise ValueError(f"there is no checkpoint {path}: the run stopped before its first one, start it anew")
-    head, _, payload = path.read_bytes().partition(b"\n")
-    format_name, _, digest = head.decode("ascii", "replace").partition(" ")
-    if format_name != _FORMAT:
-        raise ValueError(f"{path} is no checkpoint of this version of meeplezoo (it does not begin with {_FORMAT})")
-    if hashlib.sha256(payload).hexdigest() != digest:
-        raise ValueError(f"checkpoint {path} is damaged: its checksum does not agree; the run cannot be resumed")
-    content: dict[str, Any] = torch.load(io.BytesIO(payload), weights_only=False, map_location="cpu")
-    if content["game"] != _identity(game):
-        raise ValueError(f"checkpoint {path} is of {content['game']}, not of {_identity(game)}")
-    content["progress"] = Progress(**content["progress"])
+    content = read_tree(path)
+    try:
+        check_keys(content, _PARTS, "it")
+        content["progress"] = _progress(content["progress"])
+        _check_game(content["game"], game)
+    except ValueError as error:
+        raise ValueError(f"checkpoint {path} does not fit: {error}") from None
     return content
+
+
+def check_config(found: Any, config: TrainingConfig) -> None:
+    """Raise ValueError, one sentence, if a checkpoint is of a run with other settings than may be changed."""
+    if not isinstance(found, dict):
+        raise ValueError(f"config must be a mapping, not {shorten(found)}")
+    # settings that it lacks have the values that they had when there was no setting
+    its, ours = make_config(found), config
+    for one in fields(config):
+        own, other = getattr(ours, one.name), getattr(its, one.name)
+        if one.name not in _MAY_DIFFER and own != other:
+            raise ValueError(f"it is of a run with {one.name}={shorten(other)}, not {shorten(own)}")
 
 
 def random_states() -> dict[str, Any]:
     """Return the states of the global random generators of torch, numpy and Python."""
-    import torch
-
-    states = {
+    # Stable-Baselines3 shuffles with numpy's global generator
+    of_numpy: Any = np.random.get_state(legacy=False)  # noqa: NPY002
+    _, words, gauss = random.getstate()
+    return {
         "torch": torch.get_rng_state(),
-        # Stable-Baselines3 shuffles with the global generator
-        "numpy": np.random.get_state(),  # noqa: NPY002
-        "python": random.getstate(),
+        "cuda": list(torch.cuda.get_rng_state_all()) if torch.cuda.is_available() else [],
+        "numpy": {
+            "words": of_numpy["state"]["key"],
+            "place": int(of_numpy["state"]["pos"]),
+            "has_gauss": int(of_numpy["has_gauss"]),
+            "gauss": float(of_numpy["gauss"]),
+        },
+        "python": {
+            "words": np.array(words[:_WORDS], np.uint32),
+            "place": words[_WORDS],
+            "has_gauss": int(gauss is not None),
+            "gauss": gauss or 0.0,
+        },
     }
+
+
+def set_random_states(states: Any) -> None:
+    """Set what `random_states` returned; ValueError, and nothing is set, if the states are none."""
+    check_keys(states, ("torch", "cuda", "numpy", "python"), "random")
+    for name in ("numpy", "python"):
+        _check_twister(states[name], f"random/{name}")
+    set_torch_generator(torch.default_generator, states["torch"], "random/torch")
     if torch.cuda.is_available():
-        states["cuda"] = torch.cuda.get_rng_state_all()
-    return states
+        generators = torch.cuda.default_generators
+        for generator, state in zip(generators, _of_cuda(states["cuda"], len(generators)), strict=True):
+            set_torch_generator(generator, state, "random/cuda")
+    numpy, python = states["numpy"], states["python"]
+    state = {"key": numpy["words"], "pos": numpy["place"]}
+    other = {name: numpy[name] for name in ("has_gauss", "gauss")}
+    np.random.set_state({"bit_generator": "MT19937", "state": state, **other})  # noqa: NPY002
+    words = (*python["words"].tolist(), python["place"])
+    random.setstate((3, words, python["gauss"] if python["has_gauss"] else None))
 
 
-def set_random_states(states: dict[str, Any]) -> None:
-    """Set what `random_states` returned."""
-    import torch
+def _check_twister(state: Any, where: str) -> None:
+    check_keys(state, ("words", "place", "has_gauss", "gauss"), where)
+    words = check_array(state["words"], f"{where}/words", np.zeros(_WORDS, np.uint32))
+    if not words.any():
+        raise ValueError(f"{where}/words must not be all 0")
+    check_integer(state["place"], f"{where}/place", 0, _WORDS)
+    check_integer(state["has_gauss"], f"{where}/has_gauss", 0, 1)
+    check_number(state["gauss"], f"{where}/gauss", -1e3, 1e3)
 
-    torch.set_rng_state(states["torch"])
-    np.random.set_state(states["numpy"])  # noqa: NPY002
-    random.setstate(states["python"])
-    if "cuda" in states and torch.cuda.is_available():
-        torch.cuda.set_rng_state_all(states["cuda"])
+
+def _of_cuda(states: Any, number: int) -> list[Any]:
+    """Return the states for the GPUs of this machine; a run from a machine without leaves theirs as they are."""
+    return [] if states == [] else check_list(states, number, "random/cuda")
+
+
+def _progress(state: Any) -> Progress:
+    check_keys(state, [one.name for one in fields(Progress)], "progress")
+    best = check_list(state["best"], 2, "progress/best")
+    if best != [-math.inf, -math.inf]:
+        check_number(best[0], "progress/best", 0.0, 1.0)
+        check_number(best[1], "progress/best", -MOST, MOST)
+    evaluated, seconds = (
+        check_number(state[name], f"progress/{name}", 0.0, MOST) for name in ("evaluation_seconds", "seconds")
+    )
+    return Progress(check_integer(state["iteration"], "progress/iteration", 0, MOST), seconds, evaluated, tuple(best))
+
+
+def _check_game(found: Any, game: Game) -> None:
+    """Raise ValueError if a checkpoint is not of a game with these options, rules and observations."""
+    own = _identity(game)
+    for name, value in check_keys(found, own, "game").items():
+        if name != "options" and value != own[name]:
+            raise ValueError(f"it is of a game with the {name} {shorten(value)}, not of {shorten(own[name])}")
+    options = check_keys(found["options"], own["options"], "game/options")
+    for name, value in options.items():
+        if value != own["options"][name]:
+            its, ours = {name: value}, {name: own["options"][name]}
+            raise ValueError(f"it is of {game.name} with {shorten(its)}, not of {game.name} with {ours}")
 
 
 def _identity(game: Game) -> dict[str, Any]:

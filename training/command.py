@@ -3,51 +3,74 @@
 import shlex
 import sys
 
+from ..envs.locks import FolderInUse
 from ..envs.messages import error_line
-from .config_files import change_config, config_stem, read_config, write_config
-from .run_folder import new_run_folder, open_run_folder
+from .config import TrainingConfig
+from .config_files import change_config, config_stem, read_config
+from .run_folder import RunFolder, new_run_folder, open_run_folder, run_in
 from .trainer import check_trainable, train
 
 DONE, FAILED, WRONGLY_CALLED, INTERRUPTED = 0, 1, 2, 130
 
 
-def train_command(config: str | None, overrides: list[str], resume: str | None) -> int:
+def train_command(config: str | None, overrides: list[str], resume: str | None, *, trust: bool = False) -> int:
     """Train a new run of a config, or go on with a run, and return the exit code.
 
     Arguments:
         config: path or name of the config of a new run; None if `resume` is given.
         overrides: settings as `key=value`; for a resumed run those of `config.CHANGEABLE` alone.
         resume: folder of the run that is to go on.
+        trust: that of `make_agent`, for the agents that the config names.
 
-    Exit codes: 0 the run came to its end, 1 it cannot go on (no checkpoint, or a damaged one), 2 a wrong config or
-    call, 130 stopped by Ctrl-C or SIGTERM, with everything saved. Errors are one sentence on stderr.
+    Exit codes: 0 the run came to its end, 1 it cannot go on (a lost or damaged checkpoint, a full disk, another process
+    in its folder), 2 a wrong config or call, 130 stopped by Ctrl-C or SIGTERM, with everything saved. Errors are one
+    sentence on stderr.
     """
     if (config is None) == (resume is None):
         return _fail("train takes either a config or --resume RUN", WRONGLY_CALLED)
     try:
-        if resume is None:
-            assert config is not None
-            settings = read_config(config, overrides)
-            check_trainable(settings)
-            folder = new_run_folder(settings, config_stem(config))
-        else:
-            folder, settings = open_run_folder(resume)
-            if overrides:
-                settings = change_config(settings, overrides)
-                write_config(settings, folder.config)
-            check_trainable(settings)
+        folder, settings = _begin(config, overrides, resume, trust)
+    except FolderInUse as error:
+        return _fail(str(error), FAILED)
     except ValueError as error:
         return _fail(str(error), WRONGLY_CALLED)
-    print(f"run folder: {folder.path}", flush=True)
+    except OSError as error:
+        return _fail_to_write(error)
     try:
-        finished = train(settings, folder, resume=resume is not None)
+        with run_in(folder):
+            print(f"run folder: {folder.path}", flush=True)
+            finished = train(settings, folder, resume=resume is not None, trust=trust)
     except ValueError as error:
         return _fail(str(error), FAILED)
+    except OSError as error:
+        return _fail_to_write(error)
     print(f"best model: {folder.best_agent()}\nlearning curve: {folder.learning_curve}")
     if not finished:
         print(f"stopped and saved; go on with: meeplezoo train --resume {shlex.quote(str(folder.path))}")
         return INTERRUPTED
     return DONE
+
+
+def _begin(
+    config: str | None, overrides: list[str], resume: str | None, trust: bool
+) -> tuple[RunFolder, TrainingConfig]:
+    """Return the folder of a run, made if it is a new one, and its config with the changes."""
+    if resume is not None:
+        folder, settings = open_run_folder(resume)
+        settings = change_config(settings, overrides)
+        check_trainable(settings, trust=trust)
+        return folder, settings
+    assert config is not None
+    settings = read_config(config, overrides)
+    check_trainable(settings, trust=trust)
+    return new_run_folder(settings, config_stem(config)), settings
+
+
+def _fail_to_write(error: OSError) -> int:
+    """Say which file could not be read or written; what is wrong with the streams is the caller's to handle."""
+    if error.filename is None:
+        raise error
+    return _fail(f"{error.filename}: {error.strerror}", FAILED)
 
 
 def _fail(sentence: str, code: int) -> int:

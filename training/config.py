@@ -8,6 +8,9 @@ from ..agents.networks.architecture import sees_cells
 from ..envs import Game, make_game
 from ..envs.engine.random_stream import MAX_SEED
 from ..envs.engine.rewards import REWARDS
+from ..envs.messages import shorten
+from ..envs.options import complete
+from ..envs.registry import describe
 
 ALGORITHMS = ("maskable_ppo", "ppo", "alphazero")
 ACTIVATIONS = ("tanh", "relu")
@@ -15,6 +18,8 @@ NETWORKS = ("mlp", "cells")
 PRECISIONS = ("float32", "bfloat16")
 CHANGEABLE = ("decisions", "minutes", "evaluation_interval", "evaluation_games", "checkpoint_interval", "threads")
 """What may be changed when a run is resumed; everything else would make it another experiment."""
+_LONGEST_LIST = 64
+_LONGEST_TEXT = 4096
 
 _SB3, _PPO, _ZERO = ("maskable_ppo",), ("ppo",), ("alphazero",)
 _BOTH_PPO, _OWN = _SB3 + _PPO, _PPO + _ZERO
@@ -56,18 +61,21 @@ class TrainingConfig:
     seed: int = _setting("seed of everything that is drawn", 0, low=0, high=MAX_SEED)
     run: str | None = _setting("run folder; null makes runs/<config>-<date-time>", None)
 
-    decisions: int = _setting("decisions to learn from, rounded up to whole iterations", low=1)
-    minutes: float | None = _setting("stop earlier after this time; null for no limit", None, low=0.0)
-    games: int = _setting("games side by side", 256, low=1)
+    decisions: int = _setting("decisions to learn from, rounded up to whole iterations", low=1, high=10**12)
+    minutes: float | None = _setting("stop earlier after this time; null for no limit", None, low=0.0, high=1e7)
+    games: int = _setting("games side by side", 256, low=1, high=10**6)
     rollout: int = _setting(
-        "decisions per game and iteration: the learner's (maskable_ppo), everybody's (ppo, alphazero)", 16, low=1
+        "decisions per game and iteration: the learner's (maskable_ppo), everybody's (ppo, alphazero)",
+        16,
+        low=1,
+        high=10**5,
     )
 
     network: str = _setting(
         "layers on the whole observation, or convolutions on a plane whose cells are actions", "mlp", choices=NETWORKS
     )
-    channels: int = _setting("channels of the convolutions of the network cells", 16, low=1)
-    hidden: tuple[int, ...] = _setting("widths of the hidden layers", (256, 256), low=1)
+    channels: int = _setting("channels of the convolutions of the network cells", 16, low=1, high=4096)
+    hidden: tuple[int, ...] = _setting("widths of the hidden layers", (256, 256), low=1, high=2**16)
     shared: bool = _setting("whether policy and value have the hidden layers in common", False, of=_OWN)
     heuristic: bool = _setting(
         "whether the policy begins as the game's heuristic and learns what to add to its values", False, of=_ZERO
@@ -76,18 +84,18 @@ class TrainingConfig:
         "whether the network sees the heuristic's values, too; needs heuristic", False, of=_ZERO
     )
     activation: str = _setting("activation of the hidden layers", "relu", choices=ACTIVATIONS, of=_SB3)
-    minibatch: int = _setting("decisions per gradient step", 1024, low=2)
-    epochs: int = _setting("passes over each rollout", 4, low=1, of=_BOTH_PPO)
-    learning_rate: float = _setting("learning rate of Adam at the start", 1e-3, low=0.0)
-    final_learning_rate: float = _setting("learning rate at the end, reached linearly", 1e-4, low=0.0)
+    minibatch: int = _setting("decisions per gradient step", 1024, low=2, high=10**8)
+    epochs: int = _setting("passes over each rollout", 4, low=1, high=1000, of=_BOTH_PPO)
+    learning_rate: float = _setting("learning rate of Adam at the start", 1e-3, low=0.0, high=10.0)
+    final_learning_rate: float = _setting("learning rate at the end, reached linearly", 1e-4, low=0.0, high=10.0)
     gamma: float = _setting("discount per decision", 1.0, low=0.0, high=1.0, of=_BOTH_PPO)
     gae_lambda: float = _setting("lambda of generalised advantage estimation", 0.95, low=0.0, high=1.0, of=_BOTH_PPO)
-    clip: float = _setting("clip range of the policy ratio", 0.2, low=0.0, of=_BOTH_PPO)
-    entropy: float = _setting("weight of the entropy bonus", 0.01, low=0.0, of=_BOTH_PPO)
-    value_weight: float = _setting("weight of the value loss", 0.5, low=0.0)
-    max_gradient: float = _setting("largest norm of the gradient", 0.5, low=0.0)
+    clip: float = _setting("clip range of the policy ratio", 0.2, low=0.0, high=100.0, of=_BOTH_PPO)
+    entropy: float = _setting("weight of the entropy bonus", 0.01, low=0.0, high=1000.0, of=_BOTH_PPO)
+    value_weight: float = _setting("weight of the value loss", 0.5, low=0.0, high=1000.0)
+    max_gradient: float = _setting("largest norm of the gradient", 0.5, low=0.0, high=1e9)
     target_kl: float | None = _setting(
-        "stop the epochs of an iteration at 1.5 times this KL; null: never", None, low=0.0, of=_BOTH_PPO
+        "stop the epochs of an iteration at 1.5 times this KL; null: never", None, low=0.0, high=1000.0, of=_BOTH_PPO
     )
     compile: bool = _setting("compile the network with torch.compile", False, of=_PPO)
     precision: str = _setting(
@@ -95,12 +103,12 @@ class TrainingConfig:
     )
 
     share_current: float = _setting(
-        "share of opponents that are the learner as it is, relative to the others", 0.4, low=0.0, of=_SB3
+        "share of opponents that are the learner as it is, relative to the others", 0.4, low=0.0, high=1e6, of=_SB3
     )
     share_past: float = _setting(
-        "share of opponents that are past selves; the learner itself before the first", 0.4, low=0.0, of=_SB3
+        "share of opponents that are past selves; the learner itself before the first", 0.4, low=0.0, high=1e6, of=_SB3
     )
-    share_baselines: float = _setting("share of opponents that are baselines", 0.2, low=0.0, of=_SB3)
+    share_baselines: float = _setting("share of opponents that are baselines", 0.2, low=0.0, high=1e6, of=_SB3)
     share_league: float = _setting(
         "share of games with opponents of the league; in the others all seats learn", 0.5, low=0.0, high=1.0, of=_PPO
     )
@@ -112,24 +120,31 @@ class TrainingConfig:
         of=_PPO,
     )
     league_power: float = _setting(
-        "an opponent is drawn by (1 - the learner's win rate) to this power", 2.0, low=0.0, of=_PPO
+        "an opponent is drawn by (1 - the learner's win rate) to this power", 2.0, low=0.0, high=1000.0, of=_PPO
     )
     baselines: tuple[str, ...] = _setting(
         "agents that are opponents besides past selves", ("random", "greedy"), of=_BOTH_PPO
     )
-    pool_size: int = _setting("past selves that are kept, the oldest goes first", 4, low=0, of=_BOTH_PPO)
-    snapshot_interval: int = _setting("iterations from one past self to the next", 25, low=1, of=_BOTH_PPO)
+    pool_size: int = _setting("past selves that are kept, the oldest goes first", 4, low=0, high=1000, of=_BOTH_PPO)
+    snapshot_interval: int = _setting("iterations from one past self to the next", 25, low=1, high=10**9, of=_BOTH_PPO)
 
-    simulations: int = _setting("simulations of a search while learning", 16, low=2, of=_ZERO)
-    considered: int = _setting("actions that a search considers at its root", 8, low=2, of=_ZERO)
+    simulations: int = _setting("simulations of a search while learning", 16, low=2, high=10**5, of=_ZERO)
+    considered: int = _setting("actions that a search considers at its root", 8, low=2, high=10**5, of=_ZERO)
     leaf_plies: int = _setting(
-        "greedy plies from the leaf of a search to the position that is valued; 0 values the leaf", 0, low=0, of=_ZERO
+        "greedy plies from the leaf of a search to the position that is valued; 0 values the leaf",
+        0,
+        low=0,
+        high=10_000,
+        of=_ZERO,
     )
-    exploration: float = _setting("weight of the policy in a search below its root", 0.15, low=0.0, of=_ZERO)
+    exploration: float = _setting(
+        "weight of the policy in a search below its root", 0.15, low=0.0, high=1000.0, of=_ZERO
+    )
     policy_scale: float = _setting(
         "how far what a search found moves the policy that is learned; less than 1 where few simulations say little",
         1.0,
         low=0.0,
+        high=1000.0,
         of=_ZERO,
     )
     search_share: float = _setting(
@@ -160,8 +175,10 @@ class TrainingConfig:
         high=1.0,
         of=_ZERO,
     )
-    window: int = _setting("decisions that are kept to learn from", 200_000, low=1, of=_ZERO)
-    reuse: float = _setting("how often a decision is learned from, on the average", 4.0, low=0.0, of=_ZERO)
+    window: int = _setting("decisions that are kept to learn from", 200_000, low=1, high=10**9, of=_ZERO)
+    reuse: float = _setting(
+        "how often a decision is learned from, on the average", 4.0, low=0.0, high=10_000.0, of=_ZERO
+    )
     symmetries: bool = _setting("turn what is learned from by the game's symmetries", True, of=_ZERO)
     averaging: float = _setting(
         "share of the old in the running mean of the network's weights that plays, after each step; 0: no mean",
@@ -170,24 +187,28 @@ class TrainingConfig:
         high=1.0,
         of=_ZERO,
     )
-    weight_decay: float = _setting("weight decay of AdamW", 1e-4, low=0.0, of=_ZERO)
+    weight_decay: float = _setting("weight decay of AdamW", 1e-4, low=0.0, high=1000.0, of=_ZERO)
     warm_agent: str = _setting("agent whose games are learned from before the first search", "greedy", of=_ZERO)
-    warm_decisions: int = _setting("decisions of those games; 0 begins from nothing", 100_000, low=0, of=_ZERO)
-    warm_epochs: int = _setting("passes over them", 4, low=1, of=_ZERO)
+    warm_decisions: int = _setting(
+        "decisions of those games; 0 begins from nothing", 100_000, low=0, high=10**9, of=_ZERO
+    )
+    warm_epochs: int = _setting("passes over them", 4, low=1, high=1000, of=_ZERO)
     warm_exploration: float = _setting(
         "share of random moves in them, not learned from", 0.1, low=0.0, high=1.0, of=_ZERO
     )
-    players: int = _setting("threads that play, each its share of the games", 1, low=1, of=_ZERO)
+    players: int = _setting("threads that play, each its share of the games", 1, low=1, high=256, of=_ZERO)
 
     evaluation_opponents: tuple[str, ...] = _setting("agents to evaluate against", ("random", "greedy"))
     evaluation_simulations: int = _setting(
-        "simulations of the learner's searches in evaluations; 0: none", 0, low=0, of=_OWN
+        "simulations of the learner's searches in evaluations; 0: none", 0, low=0, high=10**6, of=_OWN
     )
-    evaluation_interval: int = _setting("iterations between evaluations; one more is made at the end", 25, low=1)
-    evaluation_games: int = _setting("games per opponent and evaluation", 400, low=1)
-    checkpoint_interval: int = _setting("iterations between checkpoints", 10, low=1)
+    evaluation_interval: int = _setting(
+        "iterations between evaluations; one more is made at the end", 25, low=1, high=10**9
+    )
+    evaluation_games: int = _setting("games per opponent and evaluation", 400, low=1, high=10**7)
+    checkpoint_interval: int = _setting("iterations between checkpoints", 10, low=1, high=10**9)
 
-    threads: int = _setting("threads of torch", 1, low=1)
+    threads: int = _setting("threads of torch", 1, low=1, high=1024)
     device: str = _setting("torch's device, like cpu or cuda", "cpu")
 
     def __post_init__(self) -> None:
@@ -217,6 +238,8 @@ class TrainingConfig:
         if self.algorithm == "ppo" and self.rollout < shortest:
             # a seat's last decision of a rollout is not learned from
             raise ValueError(f"rollout must be at least {shortest}, two decisions of each player, not {self.rollout}")
+        if self.run == "":
+            raise ValueError("run must name a folder, or be null")
         if not self.evaluation_opponents:
             raise ValueError("evaluation_opponents must name an agent: the best model is chosen by evaluations")
 
@@ -228,7 +251,9 @@ class TrainingConfig:
 
     def make_game(self) -> Game:
         """Return the game with its options."""
-        return make_game(self.game, observation=self.observation, **self.options)
+        # first of all, as an option's name from a file may be that of one of the function's own arguments
+        options = complete(self.game, describe(self.game).options, self.options)
+        return make_game(self.game, observation=self.observation, **options)
 
     @property
     def decisions_per_iteration(self) -> int:
@@ -254,12 +279,18 @@ def settings_of(algorithm: str) -> tuple[Field[Any], ...]:
 def _check_range(name: str, value: Any, metadata: Mapping[str, Any]) -> None:
     low, high, choices = metadata.get("low"), metadata.get("high"), metadata.get("choices")
     if choices and value not in choices:
-        raise ValueError(f"setting {name} must be one of {', '.join(choices)}, not {value!r}")
-    for number in value if isinstance(value, tuple) else (value,):
-        if number is None or isinstance(number, str | bool):
+        raise ValueError(f"setting {name} must be one of {', '.join(choices)}, not {shorten(value)}")
+    if isinstance(value, tuple) and len(value) > _LONGEST_LIST:
+        raise ValueError(f"setting {name} must have at most {_LONGEST_LIST} members, not {len(value):,}")
+    for one in value if isinstance(value, tuple) else (value,):
+        if isinstance(one, str) and (len(one) > _LONGEST_TEXT or "\0" in one):
+            raise ValueError(
+                f"setting {name} must be at most {_LONGEST_TEXT:,} characters, none of them NUL, not {shorten(one)}"
+            )
+        if one is None or isinstance(one, str | bool):
             continue
         # written so that nan is refused too
-        if low is not None and not number >= low:
-            raise ValueError(f"setting {name} must be at least {low}, not {number!r}")
-        if high is not None and not number <= high:
-            raise ValueError(f"setting {name} must be at most {high}, not {number!r}")
+        if low is not None and not one >= low:
+            raise ValueError(f"setting {name} must be at least {low:,}, not {shorten(one)}")
+        if high is not None and not one <= high:
+            raise ValueError(f"setting {name} must be at most {high:,}, not {shorten(one)}")

@@ -1,15 +1,15 @@
 """Configs by path or by the name they have in the package, `key=value` overrides, and the config of a run folder."""
 
+import os
 import platform
 from dataclasses import replace
 from importlib import resources
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
-import yaml
-
-from ..configs.yaml_settings import parse_overrides, parse_settings
-from ..envs.files import write_atomically
+from ..configs.yaml_settings import MOST_BYTES, parse_overrides, parse_settings, write_settings
+from ..envs.files import read_file, write_atomically
+from ..envs.messages import shorten
 from .config import CHANGEABLE, TrainingConfig
 from .config_reading import make_config
 
@@ -34,7 +34,8 @@ def config_names() -> list[str]:
 def read_config(source: str, overrides: list[str] | None = None) -> TrainingConfig:
     """Return the config of a file, or of a name from `config_names`, with `key=value` overrides in YAML.
 
-    Raises ValueError, one sentence, if there is no such config or one of its settings is wrong.
+    Raises ValueError, one sentence, if there is no such config or one of its settings is wrong, and OSError if its file
+    cannot be read.
     """
     settings = parse_settings(_config_text(source), source)
     settings.pop(VERSIONS, None)
@@ -50,7 +51,7 @@ def change_config(config: TrainingConfig, overrides: list[str]) -> TrainingConfi
     changes = parse_overrides(overrides)
     for name in changes:
         if name not in CHANGEABLE:
-            raise ValueError(f"{name!r} cannot be changed in a resumed run; only {', '.join(CHANGEABLE)} can")
+            raise ValueError(f"{shorten(name)} cannot be changed in a resumed run; only {', '.join(CHANGEABLE)} can")
     changed = make_config({**config.to_mapping(), **changes})
     return replace(config, **{name: getattr(changed, name) for name in CHANGEABLE})
 
@@ -63,9 +64,8 @@ def config_stem(source: str) -> str:
 
 def write_config(config: TrainingConfig, path: Path) -> None:
     """Write a config and the versions that matter for its results to a YAML file."""
-    content = {**config.to_mapping(), VERSIONS: versions()}
     with write_atomically(path, "w") as file:
-        yaml.safe_dump(content, file, sort_keys=False, default_flow_style=None, width=100)
+        file.write(write_settings({**config.to_mapping(), VERSIONS: versions()}))
 
 
 def versions() -> dict[str, str]:
@@ -79,20 +79,17 @@ def versions() -> dict[str, str]:
     return found
 
 
-def _config_text(source: str) -> str:
-    path = Path(source)
-    if path.is_file():
-        try:
-            return path.read_text(encoding="utf-8")
-        except UnicodeDecodeError:
-            raise ValueError(f"config {source} is no text file") from None
+def _config_text(source: str) -> bytes:
     name = source.removesuffix(".yaml")
+    # not so for texts that can be no path, and for folders that happen to be called like a config
+    if os.path.exists(source) and not (name in config_names() and os.path.isdir(source)):
+        return read_file(source, MOST_BYTES)
     if name not in config_names():
         raise ValueError(
-            f"there is no config {source!r}: no such file, and the configs that come along are "
+            f"there is no config {shorten(source)}: no such file, and the configs that come along are "
             f"{', '.join(config_names())}"
         )
-    return resources.files(_configs_package()).joinpath(f"{name}.yaml").read_text(encoding="utf-8")
+    return resources.files(_configs_package()).joinpath(f"{name}.yaml").read_bytes()
 
 
 def _configs_package() -> str:

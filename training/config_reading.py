@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from dataclasses import MISSING, Field, fields
 from typing import Any, Union, get_args, get_origin, get_type_hints
 
+from ..envs.messages import shorten
 from .config import ALGORITHMS, TrainingConfig, settings_of
 
 
@@ -30,10 +31,12 @@ def make_config(settings: Mapping[str, Any]) -> TrainingConfig:
     """
     hints = get_type_hints(TrainingConfig)
     algorithm = settings.get("algorithm", ALGORITHMS[0])
-    known = [one.name for one in settings_of(algorithm)] if algorithm in ALGORITHMS else list(hints)
+    if algorithm not in ALGORITHMS:
+        raise ValueError(f"setting algorithm must be one of {', '.join(ALGORITHMS)}, not {shorten(algorithm)}")
+    known = [one.name for one in settings_of(algorithm)]
     for name in settings:
         if name not in known:
-            raise ValueError(f"{algorithm} has no setting {name!r}; its settings are {', '.join(known)}")
+            raise ValueError(f"{algorithm} has no setting {shorten(name)}; its settings are {', '.join(known)}")
     for one in fields(TrainingConfig):
         if one.default is MISSING and one.default_factory is MISSING and one.name not in settings:
             raise ValueError(f"the setting {one.name!r} is missing: {one.metadata['help']}")
@@ -43,7 +46,7 @@ def make_config(settings: Mapping[str, Any]) -> TrainingConfig:
 def _convert(name: str, value: Any, kind: Any) -> Any:
     converted = _fit(value, kind)
     if converted is MISSING:
-        raise ValueError(f"setting {name} must be {_type_name(kind)}, not {value!r}")
+        raise ValueError(f"setting {name} must be {_type_name(kind)}, not {shorten(value)}")
     return converted
 
 
@@ -63,7 +66,10 @@ def _fit(value: Any, kind: Any) -> Any:
     if isinstance(value, bool) or kind is bool:
         return value if isinstance(value, bool) and kind is bool else MISSING
     if kind is float and isinstance(value, int | float):
-        return float(value)
+        try:
+            return float(value)
+        except OverflowError:
+            return MISSING
     return value if isinstance(value, kind) else MISSING
 
 

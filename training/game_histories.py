@@ -1,6 +1,7 @@
 """Games under way, decision by decision, until their ends say what the decisions were worth."""
 
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -8,6 +9,13 @@ import numpy as np
 from ..envs import Game
 from ..envs.batch import GameBatch
 from ..envs.search import game_returns
+from .state_checks import check_array, check_keys, check_range
+
+_NOTED = ("observation", "policy", "mask", "action_values", "margins", "expected", "seats")
+"""The parts of a decision of a game under way."""
+_EXPECTED = _NOTED.index("expected")
+_LONGEST = 10**6
+"""Decisions that a game may have behind it in a state."""
 
 
 @dataclass(frozen=True)
@@ -36,11 +44,16 @@ class GameHistories:
     """What was decided in N games that are not over yet.
 
     Arguments: win_weight of the returns; outcome_weight, of a game's outcome in a target, the rest being what was
-    expected when the decision was made.
+    expected when the decision was made; valued, whether decisions come with the heuristic's values.
     """
 
-    def __init__(self, game: Game, num_games: int, win_weight: float, outcome_weight: float) -> None:
+    def __init__(
+        self, game: Game, num_games: int, win_weight: float, outcome_weight: float, *, valued: bool = False
+    ) -> None:
         self._game = game
+        observation, actions = np.zeros(game.observation_size, np.float16), np.zeros(game.num_actions, np.float16)
+        values, players = actions[: None if valued else 0], np.zeros(game.num_players, np.float32)
+        self._blank = (observation, actions, actions.astype(np.int8), values, players, players, np.int64(0))
         self._win_weight = win_weight
         self._outcome_weight = outcome_weight
         self._open: list[list[tuple[Any, ...]]] = [[] for _ in range(num_games)]
@@ -101,9 +114,31 @@ class GameHistories:
         return Lessons(observation, policy, mask, returns, values, margins, games)
 
     def get_state(self) -> dict[str, Any]:
-        """Return the decisions of the games under way; `take` has to be called before."""
-        return {"open": self._open}
+        """Return the decisions of the games under way, one game after the other; `take` has to be called before."""
+        decisions = [one for game in self._open for one in game]
+        # the blank decision in front gives arrays of none their types and sizes, too
+        columns: Any = zip(self._blank, *decisions, strict=True)
+        return {
+            "lengths": np.array([len(game) for game in self._open], np.int64),
+            "searched": np.array([one[_EXPECTED] is not None for one in decisions], np.bool_),
+            **{
+                name: np.stack([column[0] if one is None else one for one in column])[1:]
+                for name, column in zip(_NOTED, columns, strict=True)
+            },
+        }
 
-    def set_state(self, state: dict[str, Any]) -> None:
-        """Go back to a state from `get_state`."""
-        self._open = state["open"]
+    def set_state(self, state: dict[str, Any], where: str) -> None:
+        """Go back to a state from `get_state`; ValueError that begins with `where` if it is none of such games."""
+        check_keys(state, ("lengths", "searched", *_NOTED), where)
+        lengths = check_array(state["lengths"], f"{where}/lengths", np.zeros(len(self._open), np.int64))
+        count = int(check_range(lengths, f"{where}/lengths", 0, _LONGEST).sum())
+        searched = check_array(state["searched"], f"{where}/searched", np.zeros(1, np.bool_), count)
+        # copies: what comes out of a file lies in it
+        rows = {
+            name: check_array(state[name], f"{where}/{name}", np.stack([blank]), count).copy()
+            for name, blank in zip(_NOTED, self._blank, strict=True)
+        }
+        seats = check_range(rows.pop("seats"), f"{where}/seats", 0, self._game.num_players - 1).tolist()
+        expected = [one if known else None for one, known in zip(rows.pop("expected"), searched, strict=True)]
+        decisions = iter(zip(*rows.values(), expected, seats, strict=True))
+        self._open = [list(islice(decisions, length)) for length in lengths.tolist()]

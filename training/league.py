@@ -33,9 +33,11 @@ import torch
 from ..agents import Agent, make_agent
 from ..agents.decisions import Decisions
 from ..envs import Game
+from ..envs.arrays import check_integer
 from ..envs.engine.random_stream import MAX_SEED
 from .config import TrainingConfig
 from .masked_categorical import legal_probabilities, sample
+from .state_checks import MOST, check_array, check_keys, check_list, set_numpy_generator, set_weights
 
 DECAY = 0.995
 FIRST_GAMES = 10.0
@@ -77,10 +79,12 @@ class League:
 
     Arguments:
         network: the learner's; past selves are copies of what it is when `grow` is called.
+        trust: that of `make_agent`, for the baselines.
     """
 
-    def __init__(self, config: TrainingConfig, game: Game, network: torch.nn.Module) -> None:
+    def __init__(self, config: TrainingConfig, game: Game, network: torch.nn.Module, *, trust: bool = False) -> None:
         self._config = config
+        self._trust = trust
         self._game = game
         self._network = network
         self._past: list[torch.nn.Module] = []
@@ -163,7 +167,7 @@ class League:
     def get_state(self) -> dict[str, Any]:
         """Return past selves, win rates and the state of the draws."""
         return {
-            "past": [network.state_dict() for network in self._past],
+            "past": [dict(network.state_dict()) for network in self._past],
             "snapshots": self._snapshots,
             "games": self.games.copy(),
             "wins": self.wins.copy(),
@@ -171,20 +175,27 @@ class League:
         }
 
     def set_state(self, state: dict[str, Any]) -> None:
-        """Go back to a state from `get_state`."""
+        """Go back to a state from `get_state`; ValueError if it is none of such a league."""
+        check_keys(state, ("past", "snapshots", "games", "wins", "random"), "league")
+        self._snapshots = check_integer(state["snapshots"], "league/snapshots", 0, MOST)
+        kept = min(self._snapshots, self._config.pool_size)
         self._past = []
-        for parameters in state["past"]:
+        for place, weights in enumerate(check_list(state["past"], kept, "league/past")):
             network = self._frozen()
-            network.load_state_dict(parameters)
+            set_weights(network, weights, f"league/past/{place}")
             self._past.append(network)
-        self._snapshots = state["snapshots"]
-        self.games, self.wins = state["games"].copy(), state["wins"].copy()
-        self._random.bit_generator.state = state["random"]
+        members = len(self._config.baselines) + kept
+        games, wins = (check_array(state[name], f"league/{name}", self.games, members) for name in ("games", "wins"))
+        # sums of the same weights, which are rounded apart
+        if (games <= 0).any() or (wins < 0).any() or (wins > 1.000001 * games).any():
+            raise ValueError("league/wins must be from 0 to the games, and these above 0")
+        self.games, self.wins = games.copy(), wins.copy()
+        set_numpy_generator(self._random, state["random"], "league/random")
 
     def _make(self, member: int, seed: int) -> Agent:
         baselines = self._config.baselines
         if member < len(baselines):
-            return make_agent(baselines[member], self._game, seed)
+            return make_agent(baselines[member], self._game, seed, trust=self._trust)
         return PastSelf(self.names[member], self._past[member - len(baselines)], seed)
 
     def _frozen(self) -> torch.nn.Module:

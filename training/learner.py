@@ -1,11 +1,17 @@
 """What a training algorithm is to the trainer, and the learner of a config."""
 
+import re
+import warnings
 from importlib import import_module
-from typing import IO, Any, Protocol
+from typing import IO, TYPE_CHECKING, Any, Protocol
 
 from ..agents import Agent
 from ..envs import Game
+from ..envs.messages import shorten
 from .config import TrainingConfig
+
+if TYPE_CHECKING:
+    from torch import nn
 
 MASKABLE_PPO_FILE, NETWORK_FILE = "zip", "safetensors"
 AGENT_KINDS = {MASKABLE_PPO_FILE: "ppo", NETWORK_FILE: "net"}
@@ -38,31 +44,58 @@ class Learner(Protocol):
         ...
 
     def get_state(self) -> dict[str, Any]:
-        """Return all that the future depends on but torch's, numpy's and Python's generators."""
+        """Return all that the future depends on but torch's, numpy's and Python's generators.
+
+        Dicts with texts as keys, lists, plain values, arrays and tensors, as `checkpoint_file` keeps them.
+        """
         ...
 
     def set_state(self, state: dict[str, Any]) -> None:
-        """Go back to a state from `get_state`."""
+        """Go back to a state from `get_state`, whose arrays may be read-only.
+
+        Raises ValueError, one sentence that names the part, for a state that is none of such a learner.
+        """
         ...
 
 
 def prepare_torch(config: TrainingConfig) -> None:
     """Set what torch keeps for the whole process: its threads, and no checks of distributions' arguments.
 
-    Raises ValueError if the config's device is none.
+    Raises ValueError if the config's device is none, or not there.
     """
     import torch
 
     try:
-        torch.device(config.device)
-    except RuntimeError:
-        raise ValueError(f"setting device must be a device of torch, like cpu or cuda, not {config.device!r}") from None
+        with warnings.catch_warnings():
+            # some names are those of devices that torch once had
+            warnings.simplefilter("ignore")
+            # only computing tells: a device may have a name and no driver, or memory and no numbers in it
+            torch.zeros(1, device=torch.device(config.device)).add(1).item()
+    except (RuntimeError, AssertionError, ImportError, AttributeError, TypeError) as error:
+        reason = re.split(r"\.\s|\n", str(error))[0]
+        raise ValueError(
+            f"setting device must be a device of torch that works here, like cpu or cuda, not {shorten(config.device)} "
+            f"({reason[:100]})"
+        ) from None
     torch.set_num_threads(config.threads)
     torch.distributions.Distribution.set_default_validate_args(False)
 
 
-def make_learner(config: TrainingConfig, game: Game) -> Learner:
-    """Return a new learner of the config's algorithm; seeds torch's, numpy's and Python's generators too."""
+def check_finite(network: "nn.Module") -> None:
+    """Raise ValueError if a network's weights are no longer finite: it would play and save what means nothing."""
+    import torch
+
+    if not all(torch.isfinite(parameter).all() for parameter in network.parameters()):
+        raise ValueError(
+            "learning has diverged, the network's weights are no longer finite; begin anew with a smaller learning_rate"
+        )
+
+
+def make_learner(config: TrainingConfig, game: Game, *, trust: bool = False) -> Learner:
+    """Return a new learner of the config's algorithm; seeds torch's, numpy's and Python's generators too.
+
+    `trust` is that of `make_agent`, for the agents that the config names.
+    """
     module = import_module(f".{config.algorithm}", __package__)
-    learner: Learner = module.make_learner(config, game)
+    learner: Learner = module.make_learner(config, game, trust)
     return learner

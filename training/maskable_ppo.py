@@ -1,6 +1,5 @@
 """MaskablePPO of sb3-contrib by self-play: the learner holds one seat of every game, agents the others."""
 
-import io
 from typing import IO, Any
 
 import numpy as np
@@ -9,9 +8,11 @@ from ..agents import Agent, make_agent
 from ..agents.maskable_ppo_agent import MaskablePPOAgent
 from ..envs import Game
 from .config import TrainingConfig
-from .learner import MASKABLE_PPO_FILE
+from .learner import MASKABLE_PPO_FILE, check_finite
 from .maskable_ppo_opponents import OpponentPool
+from .maskable_ppo_state import get_model_state, set_env_state, set_model_state
 from .self_play_env import SelfPlayVecEnv
+from .state_checks import check_keys
 
 EPISODES_OF_STATISTICS = 1000
 _NOT_FOR_PLAYING = ["_last_obs", "_last_episode_starts", "ep_info_buffer", "ep_success_buffer"]
@@ -22,7 +23,7 @@ class MaskablePPOLearner:
 
     kind = MASKABLE_PPO_FILE
 
-    def __init__(self, config: TrainingConfig, game: Game) -> None:
+    def __init__(self, config: TrainingConfig, game: Game, trust: bool = False) -> None:
         self._config = config
         # the pool needs a model, the model an environment, the environment opponents: these are never asked
         first = [make_agent("random", game, config.seed)]
@@ -30,7 +31,7 @@ class MaskablePPOLearner:
             game, config.games, first, rewards=config.rewards, dense=config.dense, seed=config.seed
         )
         self.model = make_model(config, self.env)
-        self.pool = OpponentPool(game, config, self.model)
+        self.pool = OpponentPool(game, config, self.model, trust=trust)
 
     @property
     def decisions(self) -> int:
@@ -42,6 +43,7 @@ class MaskablePPOLearner:
         """Collect one rollout and train on it; return the statistics of episodes and what the library logged."""
         self.env.set_opponents(self.pool.agents(iteration), self.pool.weights())
         logged = train_one_iteration(self.model, self._config)
+        check_finite(self.model.policy)
         if (iteration + 1) % self._config.snapshot_interval == 0:
             self.pool.take_snapshot()
         return {**self._episode_statistics(), **logged}
@@ -55,18 +57,20 @@ class MaskablePPOLearner:
         self.model.save(file, exclude=_NOT_FOR_PLAYING)
 
     def get_state(self) -> dict[str, Any]:
-        """Return model, optimiser, games and past selves."""
-        file = io.BytesIO()
-        self.model.save(file)
-        return {"model": file.getvalue(), "env": self.env.get_state(), "pool": self.pool.get_state()}
+        """Return model, optimiser, games and past selves; no games before the first decision."""
+        env = self.env.get_state() if self.decisions else {}
+        return {"model": get_model_state(self.model), "env": env, "pool": self.pool.get_state()}
 
     def set_state(self, state: dict[str, Any]) -> None:
-        """Go back to a state from `get_state`."""
-        self.model = load_model(self._config, self.env, state["model"])
-        self.pool = OpponentPool(self.env.game, self._config, self.model)
+        """Go back to a state from `get_state`; ValueError if it is none of such a learner."""
+        check_keys(state, ("model", "env", "pool"), "learner")
         self.pool.set_state(state["pool"])
         self.env.set_opponents(self.pool.agents(0), self.pool.weights())
-        self.env.set_state(state["env"])
+        if state["env"]:
+            set_env_state(self.env, state["env"])
+        set_model_state(self.model, self.env, state["model"])
+        if (self.decisions > 0) != bool(state["env"]):
+            raise ValueError("env must hold games if decisions have been made, and none before")
 
     def _episode_statistics(self) -> dict[str, float]:
         episodes = self.model.ep_info_buffer
@@ -78,9 +82,9 @@ class MaskablePPOLearner:
         }
 
 
-def make_learner(config: TrainingConfig, game: Game) -> MaskablePPOLearner:
+def make_learner(config: TrainingConfig, game: Game, trust: bool = False) -> MaskablePPOLearner:
     """Return a new learner; see `learner.make_learner`."""
-    return MaskablePPOLearner(config, game)
+    return MaskablePPOLearner(config, game, trust)
 
 
 def make_model(config: TrainingConfig, env: SelfPlayVecEnv) -> Any:
@@ -132,15 +136,6 @@ def _policy(config: TrainingConfig, env: SelfPlayVecEnv) -> tuple[Any, dict[str,
         },
         "first_cell_action": env.game.description.first_cell_action,
     }
-
-
-def load_model(config: TrainingConfig, env: SelfPlayVecEnv, content: bytes) -> Any:
-    """Return the model of a checkpoint; reseeds the global random generators, as making one does."""
-    from sb3_contrib import MaskablePPO
-
-    model = MaskablePPO.load(io.BytesIO(content), env=env, device=config.device, force_reset=False)
-    _silence(model)
-    return model
 
 
 def _silence(model: Any) -> None:

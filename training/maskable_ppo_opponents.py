@@ -7,8 +7,10 @@ import numpy as np
 from ..agents import Agent, make_agent
 from ..agents.maskable_ppo_agent import MaskablePPOAgent
 from ..envs import Game
+from ..envs.arrays import check_integer
 from ..envs.engine.random_stream import MAX_SEED
 from .config import TrainingConfig
+from .state_checks import MOST, check_keys, check_list, check_tensors
 
 CURRENT, PAST = "current", "past"
 
@@ -19,11 +21,13 @@ class OpponentPool:
     Every iteration gets agents with fresh random streams that follow from seed and iteration alone, so that
     nothing but the past selves has to be kept to go on later.
 
-    `model` is the MaskablePPO that learns: the current opponent plays with its policy as it changes.
+    `model` is the MaskablePPO that learns: the current opponent plays with its policy as it changes. `trust` is that of
+    `make_agent`.
     """
 
-    def __init__(self, game: Game, config: TrainingConfig, model: Any) -> None:
+    def __init__(self, game: Game, config: TrainingConfig, model: Any, *, trust: bool = False) -> None:
         self._game = game
+        self._trust = trust
         self._config = config
         self._model = model
         self._past: list[Any] = []
@@ -37,7 +41,7 @@ class OpponentPool:
         seeds = [int(seed) & MAX_SEED for seed in sequence.generate_state(count, np.uint64)]
         agents: list[Agent] = [MaskablePPOAgent(CURRENT, self._model.policy, seeds[0])]
         for text, seed in zip(config.baselines, seeds[1:], strict=False):
-            agents.append(make_agent(text, self._game, seed))
+            agents.append(make_agent(text, self._game, seed, trust=self._trust))
         for number, policy in enumerate(self._past):
             agents.append(MaskablePPOAgent(f"{PAST} {number}", policy, seeds[1 + len(config.baselines) + number]))
         return agents
@@ -59,14 +63,18 @@ class OpponentPool:
 
     def get_state(self) -> dict[str, Any]:
         """Return the past selves' parameters."""
-        return {"snapshots": self._snapshots, "past": [policy.state_dict() for policy in self._past]}
+        return {"snapshots": self._snapshots, "past": [dict(policy.state_dict()) for policy in self._past]}
 
     def set_state(self, state: dict[str, Any]) -> None:
-        """Go back to a state from `get_state`."""
+        """Go back to a state from `get_state`; ValueError if it is none of such a pool."""
+        check_keys(state, ("snapshots", "past"), "pool")
+        snapshots = check_integer(state["snapshots"], "pool/snapshots", 0, MOST)
+        past = check_list(state["past"], min(snapshots, self._config.pool_size), "pool/past")
         self._past, self._snapshots = [], 0
-        for parameters in state["past"]:
-            self._put(parameters)
-        self._snapshots = state["snapshots"]
+        like = self._model.policy.state_dict()
+        for place, parameters in enumerate(past):
+            self._put(check_tensors(parameters, like, f"pool/past/{place}"))
+        self._snapshots = snapshots
 
     def _put(self, parameters: dict[str, Any]) -> None:
         from stable_baselines3.common.utils import FloatSchedule

@@ -28,13 +28,22 @@ from ..agents.network_agent import NetworkAgent, NetworkSettings
 from ..agents.networks.architecture import Architecture, build
 from ..agents.networks.network_file import NetworkHead, make_head, save_network
 from ..envs import Game
+from ..envs.arrays import check_integer
 from .config import TrainingConfig
 from .config_files import versions
 from .league import League
-from .learner import NETWORK_FILE
+from .learner import NETWORK_FILE, check_finite
 from .masked_categorical import legal_probabilities, log_probability_and_entropy, sample
 from .ppo_games import LeagueGames, Rollout
 from .ppo_returns import advantages_and_returns
+from .state_checks import (
+    MOST,
+    check_keys,
+    get_optimizer_state,
+    set_optimizer_state,
+    set_torch_generator,
+    set_weights,
+)
 
 _ADAM_EPSILON = 1e-5
 _STOP_AT = 1.5
@@ -72,7 +81,7 @@ class PPOLearner:
 
     kind = NETWORK_FILE
 
-    def __init__(self, config: TrainingConfig, game: Game) -> None:
+    def __init__(self, config: TrainingConfig, game: Game, trust: bool = False) -> None:
         seed_everything(config.seed)
         self.config = config
         self.game = game
@@ -86,7 +95,7 @@ class PPOLearner:
             self.network.parameters(), config.learning_rate, eps=_ADAM_EPSILON, fused=True
         )
         self.random = torch.Generator(self.device).manual_seed(config.seed)
-        self.league = League(config, game, self.network)
+        self.league = League(config, game, self.network, trust=trust)
         self.games = LeagueGames(config, game, self.league)
 
     def iterate(self, iteration: int) -> dict[str, float]:
@@ -95,6 +104,7 @@ class PPOLearner:
         played = self.games.play(self._act)
         decisions, rows, explained = what_to_learn(self.games.rollout, self.config)
         learned = self._learn(decisions, rows)
+        check_finite(self.network)
         self.decisions += len(rows)
         if (iteration + 1) % self.config.snapshot_interval == 0:
             self.league.grow()
@@ -113,22 +123,23 @@ class PPOLearner:
     def get_state(self) -> dict[str, Any]:
         """Return network, optimiser, games, league and the generator of what is sampled and shuffled."""
         return {
-            "network": self.network.state_dict(),
-            "optimizer": self.optimizer.state_dict(),
+            "network": dict(self.network.state_dict()),
+            "optimizer": get_optimizer_state(self.optimizer),
             "random": self.random.get_state(),
-            "games": self.games.get_state(),
             "league": self.league.get_state(),
+            "games": self.games.get_state(),
             "decisions": self.decisions,
         }
 
     def set_state(self, state: dict[str, Any]) -> None:
-        """Go back to a state from `get_state`."""
-        self.network.load_state_dict(state["network"])
-        self.optimizer.load_state_dict(state["optimizer"])
-        self.random.set_state(state["random"])
-        self.games.set_state(state["games"])
+        """Go back to a state from `get_state`; ValueError if it is none of such a learner."""
+        check_keys(state, ("network", "optimizer", "random", "league", "games", "decisions"), "learner")
+        set_weights(self.network, state["network"], "network")
+        set_optimizer_state(self.optimizer, state["optimizer"], "optimizer")
+        set_torch_generator(self.random, state["random"], "random")
         self.league.set_state(state["league"])
-        self.decisions = state["decisions"]
+        self.games.set_state(state["games"])
+        self.decisions = check_integer(state["decisions"], "decisions", 0, MOST)
 
     def _act(self, observation: torch.Tensor, mask: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
         """Return sampled actions, the logarithms of their probabilities, and values; see `ppo_games.Act`."""
@@ -191,9 +202,9 @@ class PPOLearner:
         return make_head(self.game, self.architecture, value, training)
 
 
-def make_learner(config: TrainingConfig, game: Game) -> PPOLearner:
+def make_learner(config: TrainingConfig, game: Game, trust: bool = False) -> PPOLearner:
     """Return a new learner; see `learner.make_learner`."""
-    return PPOLearner(config, game)
+    return PPOLearner(config, game, trust)
 
 
 def seed_everything(seed: int) -> None:

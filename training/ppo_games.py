@@ -11,6 +11,7 @@ from ..envs import Game, GameBatch, IllegalMove
 from ..envs.game import illegal_action_message
 from .config import TrainingConfig
 from .league import League
+from .state_checks import check_games, check_like, check_range
 
 Act = Callable[[torch.Tensor, torch.Tensor], tuple[torch.Tensor, torch.Tensor, torch.Tensor]]
 """Takes observations float32 [n, size] and masks int8 [n, actions]; returns actions int64 [n], the logarithms of their
@@ -113,12 +114,18 @@ class LeagueGames:
         }
 
     def set_state(self, state: dict[str, Any]) -> None:
-        """Go back to a state from `get_state`."""
-        self.batch.states.view(np.uint8)[:] = state["states"]
-        self.batch.outcomes.view(np.uint8)[:] = state["outcomes"]
-        self.seats[:] = state["seats"]
-        self._paid[:] = state["paid"]
-        self._returns[:] = state["returns"]
+        """Go back to a state from `get_state`; ValueError if it is none of such games."""
+        checked = check_like(state, self.get_state(), "games")
+        seats = check_range(checked["seats"], "games/seats", -1, len(self._league) - 1)
+        own = (seats < 0).sum(axis=1)
+        if not ((own == 1) | (own == seats.shape[1])).all():
+            raise ValueError("games/seats must give the learner one seat of each game, or all")
+        check_games(self._game, checked["states"].view(self.batch.states.dtype), "games/states")
+        self.batch.states.view(np.uint8)[:] = checked["states"]
+        self.batch.outcomes.view(np.uint8)[:] = checked["outcomes"]
+        self.seats[:] = seats
+        self._paid[:] = checked["paid"]
+        self._returns[:] = checked["returns"]
         self._look()
 
     def _look(self) -> None:
@@ -137,6 +144,8 @@ class LeagueGames:
             observation, mask = observation.index_select(0, own), mask.index_select(0, own)
         if len(own):
             action, log_probability, value = act(observation, mask)
+            if not mask.gather(1, action[:, None]).all():
+                raise IllegalMove("the network chose an illegal action: what it computes is not finite")
             rollout.action[ply].index_copy_(0, own, action)
             rollout.log_probability[ply].index_copy_(0, own, log_probability)
             rollout.value[ply].index_copy_(0, own, value)

@@ -4,7 +4,9 @@ from typing import Any
 
 import numpy as np
 
+from ..envs.arrays import check_integer
 from .game_histories import Lessons
+from .state_checks import MOST, check_array, check_keys
 
 
 class ReplayWindow:
@@ -66,7 +68,9 @@ class ReplayWindow:
         return {"count": self.count, **{name: getattr(self, name)[: len(self)] for name in self.NAMES}}
 
     def set_state(self, state: dict[str, Any]) -> None:
-        """Go back to a state from `get_state`."""
-        self.count = state["count"]
+        """Go back to a state from `get_state`; ValueError if it is none of such a window."""
+        check_keys(state, ("count", *self.NAMES), "window")
+        self.count = check_integer(state["count"], "window/count", 0, MOST)
         for name in self.NAMES:
-            getattr(self, name)[: len(self)] = state[name]
+            own = getattr(self, name)
+            own[: len(self)] = check_array(state[name], f"window/{name}", own, len(self))

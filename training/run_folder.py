@@ -1,15 +1,21 @@
 """The run folder: what lies where, and the files that are written while training."""
 
 import json
-from collections.abc import Mapping
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from ..envs.files import write_atomically
+from ..envs.files import append, remove_leftovers, write_atomically
+from ..envs.locks import is_unused, lock_folder
 from .config import TrainingConfig
 from .config_files import read_config, write_config
 from .learner import AGENT_KINDS
+from .metrics import read_rows, row_line
+
+_CALLED = "run folder"
 
 
 class RunFolder:
@@ -50,26 +56,30 @@ class RunFolder:
         return next(texts, None)
 
     def add_metrics(self, row: Mapping[str, Any]) -> None:
-        """Append the numbers of one iteration."""
-        with self.metrics.open("a", encoding="utf-8") as file:
-            file.write(json.dumps(row) + "\n")
+        """Append the numbers of one iteration; those that are not finite, which JSON does not have, become null."""
+        append(self.metrics, row_line(row))
 
     def read_metrics(self) -> list[dict[str, Any]]:
-        """Return the numbers of all iterations; a last line that a killed run left unfinished is left out."""
-        if not self.metrics.is_file():
-            return []
-        lines = self.metrics.read_text(encoding="utf-8").split("\n")[:-1]
-        return [json.loads(line) for line in lines]
+        """Return the numbers of all iterations, none before the first one; see `metrics.read_rows`."""
+        return list(read_rows(self.metrics)) if os.path.lexists(self.metrics) else []
 
     def forget_after(self, iteration: int, decisions: int) -> None:
-        """Remove metrics and evaluations that came after a checkpoint: a resumed run makes them once more."""
+        """Remove metrics and evaluations that came after a checkpoint: a resumed run makes them once more.
+
+        Raises ValueError, and removes nothing, if the metrics cannot be read.
+        """
         # an iteration in which no game ended has as many decisions as the one before
         kept = [row for row in self.read_metrics() if row["iteration"] <= iteration]
-        with write_atomically(self.metrics, "w") as file:
-            file.writelines(json.dumps(row) + "\n" for row in kept)
+        with write_atomically(self.metrics) as file:
+            file.writelines(map(row_line, kept))
         for path in self.evaluations.glob("*.json"):
-            if path.stem.isdigit() and int(path.stem) > decisions:
+            if path.stem.isdecimal() and int(path.stem[:20]) > decisions:
                 path.unlink()
+
+    def remove_leftovers(self) -> None:
+        """Remove the temporary files of processes that were killed."""
+        for folder in (self.path, self.evaluations):
+            remove_leftovers(folder)
 
     def write_evaluation(self, decisions: int, tables: Mapping[str, Any]) -> None:
         """Write the tables of one evaluation, by opponent."""
@@ -79,24 +89,38 @@ class RunFolder:
 
 
 def new_run_folder(config: TrainingConfig, stem: str) -> RunFolder:
-    """Make the folder of a new run, with its config; ValueError if it has been used already."""
-    if config.run is not None:
-        folder = RunFolder(config.run)
-        if folder.path.exists() and (not folder.path.is_dir() or any(folder.path.iterdir())):
-            raise ValueError(f"run folder {folder.path} is not empty; name another one or --resume {folder.path}")
-    else:
-        folder = RunFolder(_unused(Path("runs") / f"{stem}-{datetime.now():%Y%m%d-%H%M%S}"))
+    """Make the folder of a new run, with its config; ValueError if it has been used already, or is in use."""
+    path = Path("runs") / f"{stem}-{datetime.now():%Y%m%d-%H%M%S}" if config.run is None else Path(config.run)
+    folder = RunFolder(_unused(path) if config.run is None else path)
+    if folder.path.exists() and not folder.path.is_dir():
+        raise ValueError(f"run folder {folder.path} is a file; name another one")
     folder.path.mkdir(parents=True, exist_ok=True)
-    write_config(config, folder.config)
+    with lock_folder(folder.path, _CALLED):
+        # what killed processes have left there is no use of it
+        folder.remove_leftovers()
+        if not is_unused(folder.path):
+            raise ValueError(f"run folder {folder.path} is not empty; name another one or --resume {folder.path}")
+        write_config(config, folder.config)
     return folder
 
 
 def open_run_folder(path: str | Path) -> tuple[RunFolder, TrainingConfig]:
-    """Return an existing run and its config; ValueError if there is none."""
+    """Return an existing run and its config; ValueError if there is none, or the config is none."""
     folder = RunFolder(path)
     if not folder.config.is_file():
         raise ValueError(f"{folder.path} is no run folder: it has no {folder.config.name}")
     return folder, read_config(str(folder.config))
+
+
+@contextmanager
+def run_in(folder: RunFolder) -> Iterator[None]:
+    """Keep other processes out of a run's folder, and clear away what killed ones have left.
+
+    Raises FolderInUse, one sentence, if another process is in there.
+    """
+    with lock_folder(folder.path, _CALLED):
+        folder.remove_leftovers()
+        yield
 
 
 def _unused(path: Path) -> Path:

@@ -12,9 +12,16 @@ from ..envs import Game, GameBatch
 from ..envs.engine.random_stream import MAX_SEED
 from .config import TrainingConfig
 from .game_histories import GameHistories, Lessons
+from .state_checks import check_array, check_games, check_keys, check_like, set_numpy_generator
 
+_OF_BATCH = ("states", "finals", "outcomes")
 _NODES_PER_SIMULATION = 48
 """A tree for which that is too few stops to grow."""
+
+
+def tree_size(game: Game, simulations: int) -> int:
+    """Return how many nodes the tree of a search gets."""
+    return 1 + game.num_actions + _NODES_PER_SIMULATION * simulations
 
 
 class SearchPlayer:
@@ -31,7 +38,9 @@ class SearchPlayer:
         self._stream = agent_stream(own_seed)
         self._batch = GameBatch(game, num_games)
         self._batch.reset(games_seed)
-        self._histories = GameHistories(game, num_games, config.win_weight, config.outcome_weight)
+        self._histories = GameHistories(
+            game, num_games, config.win_weight, config.outcome_weight, valued=config.heuristic
+        )
 
     def play(self, evaluate: Evaluate, plies: int) -> Lessons:
         """Play on by searches with a network and return the decisions of the games that ended."""
@@ -77,7 +86,7 @@ class SearchPlayer:
             exploration=config.exploration,
             win_weight=config.win_weight,
             plies=config.leaf_plies,
-            nodes=1 + self._game.num_actions + _NODES_PER_SIMULATION * config.simulations,
+            nodes=tree_size(self._game, config.simulations),
         )
         self._note(decisions, games, found.policy, found.returns)
         return found.actions
@@ -99,12 +108,12 @@ class SearchPlayer:
         self._histories.add(games, decisions.seats[games], *seen, expected)
 
     def _step(self, actions: np.ndarray) -> None:
-        self._batch.step(actions, check=False)
+        self._batch.step(actions)
         self._histories.end(self._batch)
 
     def get_state(self) -> dict[str, Any]:
         """Return all that the games to come depend on."""
-        batch = {name: getattr(self._batch, name).view(np.uint8).copy() for name in ("states", "finals", "outcomes")}
+        batch = {name: getattr(self._batch, name).view(np.uint8).copy() for name in _OF_BATCH}
         return {
             "batch": batch,
             "histories": self._histories.get_state(),
@@ -112,10 +121,16 @@ class SearchPlayer:
             "stream": self._stream.copy(),
         }
 
-    def set_state(self, state: dict[str, Any]) -> None:
-        """Go back to a state from `get_state`."""
-        for name, content in state["batch"].items():
-            getattr(self._batch, name).view(np.uint8)[:] = content
-        self._histories.set_state(state["histories"])
-        self._random.bit_generator.state = state["random"]
-        self._stream[:] = state["stream"]
+    def set_state(self, state: dict[str, Any], where: str) -> None:
+        """Go back to a state from `get_state`; ValueError that begins with `where` if it is none of such games."""
+        check_keys(state, ("batch", "histories", "random", "stream"), where)
+        here = {name: getattr(self._batch, name) for name in _OF_BATCH}
+        raw = {name: array.view(np.uint8) for name, array in here.items()}
+        batch = check_like(state["batch"], raw, f"{where}/batch")
+        for name in ("states", "finals"):
+            check_games(self._game, batch[name].view(here[name].dtype), f"{where}/batch/{name}")
+        for name, own in raw.items():
+            own[:] = batch[name]
+        self._histories.set_state(state["histories"], f"{where}/histories")
+        set_numpy_generator(self._random, state["random"], f"{where}/random")
+        self._stream[:] = check_array(state["stream"], f"{where}/stream", self._stream)

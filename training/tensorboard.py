@@ -1,28 +1,55 @@
-"""The numbers of metrics.jsonl as TensorBoard events."""
+"""The numbers of metrics.jsonl as TensorBoard events.
 
+They are written here, whole rows at a time: TensorBoard's own writer has a thread, which tells of a full disk late or
+never.
+"""
+
+import io
+import os
+import socket
+import time
 from collections.abc import Mapping
+from itertools import count
 from pathlib import Path
 from typing import Any
 
+from ..envs.files import append
+
 
 class TensorBoard:
-    """Writes rows of metrics to a folder; events after `decisions`, of a run that went further, are hidden."""
+    """Writes rows of metrics to a folder; events from `first_step` on, of a run that went further, are hidden."""
 
-    def __init__(self, folder: Path, decisions: int) -> None:
-        from torch.utils.tensorboard import SummaryWriter
+    def __init__(self, folder: Path, first_step: int) -> None:
+        from tensorboard.compat.proto.event_pb2 import Event, SessionLog
 
-        self._writer: Any = SummaryWriter(str(folder), purge_step=decisions + 1)
+        folder.mkdir(exist_ok=True)
+        # TensorBoard reads a folder's files by their names
+        stem = f"events.out.tfevents.{int(time.time()):010}.{socket.gethostname()}.{os.getpid()}"
+        paths = (folder / f"{stem}.{number}" for number in count())
+        self._path = next(path for path in paths if not path.exists())
+        begun = SessionLog(status=SessionLog.START)
+        self._write([Event(file_version="brain.Event:2"), Event(step=first_step, session_log=begun)])
 
     def add(self, row: Mapping[str, Any]) -> None:
         """Add the numbers of one iteration at its number of decisions."""
-        step = row["decisions"]
-        for name, value in row.items():
-            if isinstance(value, float):
-                self._writer.add_scalar(name if "/" in name else f"time/{name}", value, step)
-        for opponent, result in row.get("evaluation", {}).items():
-            self._writer.add_scalar(f"win_rate/{opponent}", result["win_rate"], step)
-            self._writer.add_scalar(f"margin/{opponent}", result["mean_margin"], step)
+        from tensorboard.compat.proto.event_pb2 import Event
+        from tensorboard.compat.proto.summary_pb2 import Summary
 
-    def close(self) -> None:
-        """Write what is left."""
-        self._writer.close()
+        numbers = {
+            name if "/" in name else f"time/{name}": value for name, value in row.items() if isinstance(value, float)
+        }
+        for opponent, result in row.get("evaluation", {}).items():
+            numbers[f"win_rate/{opponent}"] = result["win_rate"]
+            numbers[f"margin/{opponent}"] = result["mean_margin"]
+        values = [Summary.Value(tag=name, simple_value=value) for name, value in numbers.items()]
+        self._write([Event(step=row["decisions"], summary=Summary(value=values))])
+
+    def _write(self, events: list[Any]) -> None:
+        from tensorboard.summary.writer.record_writer import RecordWriter
+
+        content = io.BytesIO()
+        writer = RecordWriter(content)
+        for event in events:
+            event.wall_time = time.time()
+            writer.write(event.SerializeToString())
+        append(self._path, content.getvalue())

@@ -1,5 +1,6 @@
 """The training loop: rollout and training, snapshots, evaluations, checkpoints, until the end or a request to stop."""
 
+import os
 import time
 from pathlib import Path
 from typing import Any
@@ -12,11 +13,13 @@ from ..envs import Game
 from ..envs.files import write_atomically
 from ..envs.messages import display_name
 from ..envs.wording import two_digits
-from .checkpoint import Progress, load_checkpoint, save_checkpoint, set_random_states
+from .checkpoint import Progress, check_config, load_checkpoint, save_checkpoint, set_random_states
 from .config import TrainingConfig
+from .config_files import read_config, write_config
 from .interruption import StopRequest, stop_on_signal
 from .learner import Learner, make_learner, prepare_torch
 from .learning_curve import draw_learning_curve
+from .memory import check_memory
 from .progress import ProgressLine, duration
 from .run_folder import RunFolder
 from .tensorboard import TensorBoard
@@ -30,25 +33,32 @@ class Trainer:
     """One run in memory, at the end of an iteration: its learner and how far it has come.
 
     A new run begins with its checkpoint and first evaluation; with `resume` the run of the folder's checkpoint
-    goes on. ValueError if the checkpoint is missing or damaged, or as `check_trainable` says.
+    goes on, or begins if it was stopped before it had one. ValueError if the checkpoint is lost, damaged or of another
+    run, or as `check_trainable` says; nothing in the folder has changed then.
     """
 
-    def __init__(self, config: TrainingConfig, folder: RunFolder, line: ProgressLine, *, resume: bool) -> None:
+    def __init__(
+        self, config: TrainingConfig, folder: RunFolder, line: ProgressLine, *, resume: bool, trust: bool = False
+    ) -> None:
         prepare_torch(config)
         self.config = config
         self.folder = folder
         self.game: Game = config.make_game()
         self._line = line
         self._rates: dict[str, Any] = {}
-        content = load_checkpoint(folder.checkpoint, self.game) if resume else None
-        self.learner: Learner = make_learner(config, self.game)
+        self._trust = trust
+        saved = resume and _has_checkpoint(folder)
+        content = load_checkpoint(folder.checkpoint, self.game) if saved else None
+        self.learner: Learner = make_learner(config, self.game, trust=trust)
         self.progress = Progress()
         if content is not None:
             self._go_on_from(content)
-        self._tensorboard = TensorBoard(folder.tensorboard, self.decisions)
+        elif resume:
+            folder.forget_after(-1, -1)
+        self._tensorboard = TensorBoard(folder.tensorboard, self.decisions + 1 if saved else 0)
         self._drawn = time.perf_counter()
         self._began = self._drawn - self.progress.seconds
-        if content is None:
+        if not saved:
             self._after_iteration({}, evaluated=True)
             self.save()
 
@@ -64,20 +74,23 @@ class Trainer:
             over = self._iterate() or stop.asked
             if over or self.progress.iteration % self.config.checkpoint_interval == 0:
                 self.save()
-        self._tensorboard.close()
         self._draw()
 
     def save(self) -> None:
         """Write the checkpoint, and its policy as an agent."""
         self._write_agent(self.folder.last(self.learner.kind))
-        save_checkpoint(self.folder.checkpoint, self.game, self.progress, self.learner.get_state())
+        save_checkpoint(self.folder.checkpoint, self.config, self.progress, self.learner.get_state())
 
     def _go_on_from(self, content: dict[str, Any]) -> None:
-        self.learner.set_state(content["learner"])
+        try:
+            check_config(content["config"], self.config)
+            self.learner.set_state(content["learner"])
+            # last of all: making networks draws random numbers
+            set_random_states(content["random"])
+        except ValueError as error:
+            raise ValueError(f"checkpoint {self.folder.checkpoint} does not fit: {error}") from None
         self.progress = content["progress"]
         self.folder.forget_after(self.progress.iteration, self.decisions)
-        # last of all: making networks draws random numbers
-        set_random_states(content["random"])
 
     def _write_agent(self, path: Path) -> None:
         with write_atomically(path) as file:
@@ -147,7 +160,7 @@ class Trainer:
         seed = self.config.seed
         agents: list[str | Agent] = [self.learner.agent(LEARNER, seed), *[opponent] * (self.game.num_players - 1)]
         # always the same deals: curves of one run are compared with each other
-        return evaluate(self.game, agents, self.config.evaluation_games, seed)
+        return evaluate(self.game, agents, self.config.evaluation_games, seed, trust=self._trust)
 
     def _show(self, evaluation: dict[str, Any] | None) -> None:
         self._rates = evaluation or self._rates
@@ -163,23 +176,38 @@ class Trainer:
         return f"{duration(left)} left" if left < float("inf") else ""
 
 
-def check_trainable(config: TrainingConfig) -> None:
-    """Raise ValueError if an agent that the config names does not exist, or its device is none."""
+def _has_checkpoint(folder: RunFolder) -> bool:
+    """Tell whether a run has a checkpoint; ValueError if it must have had one, but it is not there."""
+    if os.path.lexists(folder.checkpoint):
+        return True
+    # the first one is written behind the first evaluation, before anything has been learned
+    if any(row["iteration"] > 0 for row in folder.read_metrics()):
+        raise ValueError(f"there is no checkpoint {folder.checkpoint}, though the run had one: it cannot be resumed")
+    return False
+
+
+def check_trainable(config: TrainingConfig, *, trust: bool = False) -> None:
+    """Raise ValueError if an agent that the config names does not exist, its device is none, or memory is too small."""
     prepare_torch(config)
+    check_memory(config, config.make_game())
     for text in (*config.baselines, *config.evaluation_opponents):
-        make_agent(text, config.make_game(), config.seed)
+        make_agent(text, config.make_game(), config.seed, trust=trust)
 
 
-def train(config: TrainingConfig, folder: RunFolder, *, resume: bool = False) -> bool:
+def train(config: TrainingConfig, folder: RunFolder, *, resume: bool = False, trust: bool = False) -> bool:
     """Train as the config says, in its run folder; return whether the run came to its end (False: stopped).
 
-    Raises OSError, with everything saved, if its output can no longer be written.
+    With `resume` the config may be the folder's with changes; it is written as soon as the checkpoint is known to fit.
+    `trust` is that of `make_agent`, for the agents that the config names. Raises OSError, with everything saved, if its
+    output can no longer be written.
     """
     stop = StopRequest()
     # Ctrl-C also ends a program that reads the output: the run is saved before that is told
     line = ProgressLine(when_lost=stop.ask)
     with stop_on_signal(stop, line.say):
-        trainer = Trainer(config, folder, line, resume=resume)
+        trainer = Trainer(config, folder, line, resume=resume, trust=trust)
+        if resume and read_config(str(folder.config)) != config:
+            write_config(config, folder.config)
         trainer.run(stop)
     if line.lost is not None:
         raise line.lost
