@@ -34,12 +34,16 @@ def make_agent(text: str, game: Game, seed: int | None = None) -> Agent:
 
     Raises ValueError that lists the known names, or says what is wrong with the part behind the colon.
     """
-    name, _, argument = text.partition(":")
-    if name not in _FACTORIES and re.search(r"\.py(:|$)", text):
-        name = _FILE
+    name, argument = kind_of(text), text.partition(":")[2]
     if name not in _FACTORIES:
         raise ValueError(f"there is no agent {name!r}; the agents are {', '.join(_FACTORIES)}")
     return _FACTORIES[name][0](game, text, argument, checked_seed(seed))
+
+
+def kind_of(text: str) -> str:
+    """Return what kind of agent a text names: its first word, or "FILE.py"."""
+    name = text.partition(":")[0]
+    return _FILE if name not in _FACTORIES and re.search(r"\.py(:|$)", text) else name
 
 
 def begun_anew(agent: Agent | None, text: str, game: Game, seed: int) -> Agent:
