@@ -5,11 +5,13 @@ seconds. Whoever lets several processes play, or keeps a person waiting, calls `
 """
 
 from collections.abc import Callable, Iterable
+from importlib.util import find_spec
 
 import numpy as np
 
 from ..envs.aec import TurnEnv
 from ..envs.batch import GameBatch
+from ..envs.engine.compilation import JIT_DISABLED
 from ..envs.engine.random_stream import draw, draw_seed
 from ..envs.engine.search_trees import keep_below
 from ..envs.game import Game, as_batch, make_game
@@ -32,21 +34,21 @@ def warm_up(game: Game, agents: Iterable[str] | None = None) -> None:
     """Compile or load all kernels that games between such agents call; None for those of all kinds of agents.
 
     Agents are texts as `make_agent` takes them. The options of the game make no difference: its kernels are the same.
+    Without torch there are no networks, whose searches are left out then.
     """
+    if JIT_DISABLED:
+        return
     _warm_up_games(game)
-    kinds = _KINDS if agents is None else {kind_of(text) for text in agents}
+    kinds = {kind_of(text) for text in (_KINDS if agents is None else agents)}
+    if find_spec("torch") is None:
+        kinds.discard("net")
     for kind, call_kernels in _KINDS.items():
         if kind in kinds:
             call_kernels(game)
 
 
-def warm_up_kinds() -> tuple[str, ...]:
-    """Return the kinds of agents that have kernels of their own."""
-    return tuple(_KINDS)
-
-
 def _warm_up_games(game: Game) -> None:
-    """Play a little by every way of playing: batches, environments, single games; look at all that agents may see."""
+    """Play a little by every way of playing, and look at all that agents may see."""
     batch = GameBatch(game, 2)
     batch.reset(0)
     mask, observation = batch.mask(), batch.observe()
@@ -54,9 +56,7 @@ def _warm_up_games(game: Game) -> None:
     batch.step_some(np.zeros(1, np.int64), batch.random_actions()[:1])
     batch.play_out(1)
     batch.results()
-    env = TurnEnv(game)
-    env.reset(seed=0)
-    env.step(int(np.flatnonzero(env.last()[4]["action_mask"])[0]))
+    _play_environment(game)
     state, stream = game.new(0), agent_stream(0)
     for _ in range(_PLIES):
         if game.is_over(state):
@@ -64,9 +64,18 @@ def _warm_up_games(game: Game) -> None:
         # a copy: a view of one record may be of another kind to the compiler
         decisions = Decisions(game, as_batch(state).copy())
         _ = decisions.observation, decisions.margins, decisions.settled_margins, decisions.action_values
-        _ = decisions.redealt(stream), game.observe(state, 0), game.result(state), game.position(state)
+        _ = decisions.redealt(stream), game.observe(state, 0), game.result(state)
         RandomAgent("random", 0).act(decisions)
+        state = game.from_position(game.position(state), 0)
         game.play(state, game.legal_moves(state)[0])
+
+
+def _play_environment(game: Game) -> None:
+    env = TurnEnv(game)
+    env.reset(seed=0)
+    while env.agents:
+        _, _, terminated, truncated, info = env.last()
+        env.step(None if terminated or truncated else int(np.flatnonzero(info["action_mask"])[-1]))
 
 
 def _decisions(game: Game) -> Decisions:
@@ -101,7 +110,6 @@ def _warm_up_net(game: Game) -> None:
     states = decisions.redealt(agent_stream(0))
 
     def evaluate(leaves: Decisions) -> tuple[np.ndarray, np.ndarray]:
-        # the kernels do not ask where priors and values come from, so torch need not be there
         priors = leaves.mask / leaves.mask.sum(axis=1, keepdims=True)
         return priors.astype(np.float32), np.full((len(leaves), game.num_players), 0.5, np.float32)
 

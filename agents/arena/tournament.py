@@ -18,6 +18,7 @@ from types import FrameType
 import numpy as np
 
 from ...envs.records import Record
+from ..warm_up import warm_up
 from .folder import TournamentFolder, meetings_of
 from .games import PlayedGames, joined, no_games
 from .play import Meeting, Player, Terms
@@ -65,6 +66,8 @@ def play_tournament(
     )
     rounds: list[PlayedGames] = []
     stopped = ALL_PLAYED
+    # in this process, so that the others find compiled what they need
+    warm_up(game, terms.agents)
     try:
         with _interruptible(), _players(terms, processes) as play:
             for number in range(settings.rounds):

@@ -43,8 +43,8 @@ class _Announcement(event.Listener):
         if self._depth == 1 and module in _bound and module not in self._said:
             self._said.add(module)
             bound = sys.modules[module]
-            seconds = f"up to about {bound.COMPILATION_SECONDS} seconds"
-            tell(f"compiling {_bound[module]}'s kernels for {bound.PURPOSE}, once, {seconds} ...")
+            seconds = f"up to about {bound.COMPILATION_SECONDS} s of processor time"
+            tell(f"compiling {_bound[module]}'s kernels for {bound.PURPOSE}, once: {seconds} ...")
 
     def on_end(self, event: event.Event) -> None:
         self._depth -= 1
