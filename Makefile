@@ -1,6 +1,7 @@
 # Everything from a clean clone: each target makes .venv, installs what it needs and runs.
 #   make demo    train Azul by self-play for about three minutes, rate it against the baselines
 #   make test    the whole test suite
+#   make warm-up compile ahead all that games and agents need (test, demo and bench do so themselves)
 #   make lint    ruff (check and format) and mypy over the whole package
 #   make bench   decisions per second of every layer, beside other libraries'
 #   make wheel   build the wheel, install it into an empty environment outside the checkout, play a game there
@@ -9,14 +10,19 @@ PYTHON ?= python3
 BIN := .venv/bin
 INSTALL := $(BIN)/pip install --quiet --constraint constraints.txt
 
-.PHONY: demo test lint bench wheel clean
+.PHONY: demo test warm-up lint bench wheel clean
 
 demo: .venv/installed
+	$(BIN)/meeplezoo warm-up azul
 	$(BIN)/python -m meeplezoo.training.demo
 
 # two processes, whole files each: a file's fixtures are made once
-test: .venv/installed
+test: warm-up
 	$(BIN)/python -m pytest --numprocesses 2 --dist loadfile --durations 25
+
+# compiled ahead, nothing is compiled by several processes at once or while something is timed
+warm-up: .venv/installed
+	$(BIN)/meeplezoo warm-up
 
 # mypy does not follow the import hook of an editable install: a folder of links shows it the package
 lint: .venv/installed
@@ -27,6 +33,7 @@ lint: .venv/installed
 	MYPYPATH=.types $(BIN)/mypy
 
 bench: .venv/installed-bench
+	$(BIN)/meeplezoo warm-up
 	$(BIN)/python -m meeplezoo.benchmarks.throughput
 
 wheel: .venv/installed

@@ -43,9 +43,7 @@ def make_agent(text: str, game: Game, seed: int | None = None, *, trust: bool = 
     Raises ValueError that lists the known names, or says what is wrong with the part behind the colon.
     """
     check_agent_text(text)
-    name, _, argument = text.partition(":")
-    if name not in _FACTORIES and re.search(r"\.py(:|$)", text):
-        name = _FILE
+    name, argument = kind_of(text), text.partition(":")[2]
     if name not in _FACTORIES:
         raise ValueError(f"there is no agent {shorten(name)}; the agents are {', '.join(_FACTORIES)}")
     if name == "ppo":
@@ -61,6 +59,12 @@ def check_agent_text(text: Any) -> None:
         raise ValueError(f"the text of an agent has at most {LONGEST_TEXT:,} characters, not {len(text):,}")
     if "\0" in text:
         raise ValueError(f"agent {shorten(text)}: its text holds the character \\0, which no file or command can have")
+
+
+def kind_of(text: str) -> str:
+    """Return what kind of agent a text names: its first word, or "FILE.py"."""
+    name = text.partition(":")[0]
+    return _FILE if name not in _FACTORIES and re.search(r"\.py(:|$)", text) else name
 
 
 def begun_anew(agent: Agent | None, text: str, game: Game, seed: int) -> Agent:

@@ -17,8 +17,9 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+from ..agents.warm_up import warm_up
 from ..configs.yaml_settings import parse_overrides
-from ..envs import game_names
+from ..envs import game_names, make_game
 from ..envs.files import write_atomically
 from ..envs.messages import error_line
 from ..training.config import ALGORITHMS, TrainingConfig, settings_of
@@ -120,6 +121,9 @@ def train_all(
 
     Raises Interrupted after Ctrl-C.
     """
+    for game in dict.fromkeys(read_config(plan.config).game for plan in measurements):
+        # here, so that the processes find compiled what they need
+        warm_up(make_game(game))
     failed = run_jobs([_job(plan, out) for plan in measurements], processes, "speeds")
     ready = [plan for plan in measurements if plan.result.is_file()]
     paces = {plan.folder: json.loads(plan.result.read_text(encoding="utf-8")) for plan in ready}

@@ -21,6 +21,7 @@ COMMANDS = {
     "tournament": "rate any number of agents in a tournament, with a report",
     "train": "train an agent by self-play as a config says",
     "runs": "list training runs: how far they are and how good",
+    "warm-up": "compile ahead what games and agents need",
     "bench": "measure the speed of every layer",
 }
 
@@ -68,7 +69,7 @@ def _run(words: list[str]) -> int:
         return 0
     if command not in COMMANDS:
         raise UsageError(f"there is no command {command!r}; the commands are {', '.join(COMMANDS)}")
-    run: Run = import_module(f".{command}", __package__).run
+    run: Run = import_module(f".{command.replace('-', '_')}", __package__).run
     try:
         return run(rest)
     except SystemExit as leaving:

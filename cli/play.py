@@ -49,6 +49,10 @@ def run(words: list[str]) -> int:
     game = game_for(arguments.game, arguments.option, arguments.agents)
     names = arguments.agents or [HUMAN, *["greedy"] * (game.num_players - 1)]
     agents = _agents(game, names, seed)
+    from ..agents.warm_up import warm_up
+
+    # here, and not in the middle of a person's game
+    warm_up(game, names)
     path = output_file(arguments.save) if arguments.save else None
     print(f"{described(game)}, seed {seed}: {against(names)}\n")
     try:

@@ -19,6 +19,7 @@ import numpy as np
 
 from ...envs.interruption import interrupt_on_terminate
 from ...envs.records import Record
+from ..warm_up import warm_up
 from .folder import TournamentFolder, meetings_of
 from .games import PlayedGames, joined, no_games
 from .play import Meeting, Player, Terms
@@ -66,6 +67,8 @@ def play_tournament(
     )
     rounds: list[PlayedGames] = []
     stopped = ALL_PLAYED
+    # in this process, so that the others find compiled what they need
+    warm_up(game, terms.agents)
     try:
         with interrupt_on_terminate(), _players(terms, processes) as play:
             for number in range(settings.rounds):

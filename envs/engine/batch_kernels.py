@@ -26,6 +26,8 @@ from .state import CUT_OFF, RUNNING
 rules: ModuleType
 greedy: ModuleType
 
+PURPOSE, COMPILATION_SECONDS = "games", 15
+
 SCRATCH_SIZE = 1024
 ILLEGAL, OVER = -1, -2
 

@@ -1,22 +1,12 @@
-"""The `kernel` decorator: numba functions cached on disk, keyed by the sources of all kernels.
-
-numba's own cache looks at the file of a function alone, so a kernel that calls an edited function of another
-file would go on with the old code. Here the cache folder's name is a hash over every source that defines
-kernels: after any edit the kernels are compiled once more, into a folder of their own.
+"""The `kernel` decorator: numba functions that are compiled on first use and kept on disk (`kernel_cache`).
 
 Environment variables: `MEEPLEZOO_CACHE_DIR` moves the cache (default: the user's cache folder);
 `NUMBA_DISABLE_JIT=1` plays everything in plain Python, slowly, for debugging.
 """
 
-import hashlib
 import importlib.util
-import os
-import shutil
 import sys
-import tempfile
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from functools import cache
+from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
 from typing import Any, TypeVar
@@ -24,71 +14,40 @@ from typing import Any, TypeVar
 import numba
 from numba.core import event
 
+from .cache_folders import tell
+from .kernel_cache import KernelCache, cache_directory, source_hash
+
+__all__ = ["JIT_DISABLED", "cache_directory", "inlined", "kernel", "load_bound", "source_hash"]
+
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 # numba's settings are set at run time, where type checkers do not see them
 _numba_settings: Any = numba.config
 JIT_DISABLED = bool(_numba_settings.DISABLE_JIT)
-_SOURCES = Path(__file__).resolve().parents[1]
-_KEPT_VERSIONS = 4
-
-
-@cache
-def source_hash() -> str:
-    """Return the hash of every file of `envs/` that defines a kernel, and of numba's version."""
-    digest = hashlib.sha256(numba.__version__.encode())
-    for path in sorted(_SOURCES.rglob("*.py")):
-        source = path.read_bytes()
-        if b"@kernel" in source:
-            digest.update(path.relative_to(_SOURCES).as_posix().encode())
-            digest.update(source)
-    return digest.hexdigest()[:16]
-
-
-def _cache_root() -> Path:
-    chosen = os.environ.get("MEEPLEZOO_CACHE_DIR")
-    if chosen:
-        return Path(chosen)
-    user_cache = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-    return Path(user_cache) / "meeplezoo"
-
-
-@cache
-def cache_directory() -> Path:
-    """Return the folder of the compiled kernels, made if need be (a temporary one if no other is writable)."""
-    for root in (_cache_root(), Path(tempfile.gettempdir()) / f"meeplezoo-{os.getuid()}"):
-        directory = root / source_hash()
-        try:
-            directory.mkdir(parents=True, exist_ok=True)
-        except OSError:
-            continue
-        if os.access(directory, os.W_OK):
-            _remove_old_versions(root, directory)
-            return directory
-    return Path(tempfile.mkdtemp(prefix="meeplezoo-"))
-
-
-def _remove_old_versions(root: Path, current: Path) -> None:
-    others = [path for path in root.iterdir() if path.is_dir() and path != current and len(path.name) == 16]
-    others.sort(key=lambda path: path.stat().st_mtime)
-    for path in others[: max(0, len(others) - _KEPT_VERSIONS)]:
-        shutil.rmtree(path, ignore_errors=True)
 
 
 class _Announcement(event.Listener):
-    """Says on one line of stderr that a first start compiles; later starts find the cache and stay silent."""
+    """Says on one line of stderr for what kernels are compiled, and about how long that takes, once for each purpose.
+
+    Only the files that `load_bound` loads are worth a line; all other kernels take less than a second.
+    """
 
     def __init__(self) -> None:
-        self.said = False
+        # numba compiles under a lock of its own, and what a kernel calls while it compiles the kernel
+        self._depth = 0
+        self._said: set[str] = set()
 
     def on_start(self, event: event.Event) -> None:
-        function = getattr(event.data.get("dispatcher"), "py_func", None)
-        if not self.said and function is not None and function.__module__.startswith("meeplezoo."):
-            self.said = True
-            print("meeplezoo: compiling the game kernels, once, some seconds ...", file=sys.stderr, flush=True)
+        self._depth += 1
+        module = getattr(getattr(event.data.get("dispatcher"), "py_func", None), "__module__", "")
+        if self._depth == 1 and module in _bound and module not in self._said:
+            self._said.add(module)
+            bound = sys.modules[module]
+            seconds = f"up to about {bound.COMPILATION_SECONDS} s of processor time"
+            tell(f"compiling {_bound[module]}'s kernels for {bound.PURPOSE}, once: {seconds} ...")
 
     def on_end(self, event: event.Event) -> None:
-        pass
+        self._depth -= 1
 
 
 if not JIT_DISABLED:
@@ -96,28 +55,20 @@ if not JIT_DISABLED:
     register("numba:compile", _Announcement())
 
 
-@contextmanager
-def _cached_in(directory: Path) -> Iterator[None]:
-    # numba reads this setting when a function is decorated; it is put back so that other users of numba
-    # in the same process keep their own cache.
-    previous = _numba_settings.CACHE_DIR
-    _numba_settings.CACHE_DIR = str(directory)
-    try:
-        yield
-    finally:
-        _numba_settings.CACHE_DIR = previous
-
-
-_directory_in_use: list[Path] = []
+_bound: dict[str, str] = {}
+"""Names of the modules that `load_bound` has loaded -> what they were bound to."""
+_seen_by_bound: list[list[tuple[Path, str]]] = []
+"""Files and names of the modules that are bound to the file that is being loaded."""
 
 
 def kernel(function: Function) -> Function:
     """Compile a function of arrays and scalars on first use: cached, without the GIL, never raising."""
-    directory = _directory_in_use[-1] if _directory_in_use else cache_directory()
-    compile_lazily: Any = numba.njit(cache=True, nogil=True, error_model="numpy")
-    with _cached_in(directory):
-        compiled: Function = compile_lazily(function)
-    return compiled
+    compile_lazily: Any = numba.njit(nogil=True, error_model="numpy")
+    compiled: Any = compile_lazily(function)
+    if not JIT_DISABLED:
+        compiled._cache = KernelCache(function, _seen_by_bound[-1] if _seen_by_bound else ())
+    kept: Function = compiled
+    return kept
 
 
 def inlined(function: Function) -> Function:
@@ -131,8 +82,8 @@ def load_bound(path: Path, name: str, **bindings: Any) -> ModuleType:
     """Load a file of this folder as a module of its own whose globals hold `bindings` before it runs.
 
     So one text of generic kernels is compiled once per game: functions handed over as arguments or caught in
-    closures are never cached by numba, module globals are. Every name gets its own cache folder, since numba
-    names cache files after the source file only.
+    closures are never cached by numba, module globals are. The file says in `PURPOSE` and `COMPILATION_SECONDS` what
+    its kernels are for and about how long they all take to compile.
     """
     spec = importlib.util.spec_from_file_location(f"{__package__}.{path.stem}_{name}", path)
     if spec is None or spec.loader is None:
@@ -141,9 +92,11 @@ def load_bound(path: Path, name: str, **bindings: Any) -> ModuleType:
     vars(module).update(bindings)
     # numba finds the module of a cached kernel by its name
     sys.modules[spec.name] = module
-    _directory_in_use.append(cache_directory() / name)
+    _bound[spec.name] = name
+    files = [(each.__file__, each.__name__) for each in bindings.values() if isinstance(each, ModuleType)]
+    _seen_by_bound.append([(Path(file), each) for file, each in files if file])
     try:
         spec.loader.exec_module(module)
     finally:
-        _directory_in_use.pop()
+        _seen_by_bound.pop()
     return module

@@ -23,6 +23,8 @@ from .state import RUNNING
 rules: ModuleType
 greedy: ModuleType
 
+PURPOSE, COMPILATION_SECONDS = "minimax search", 5
+
 WIN = 1e6
 """What a won game is worth, in points: more than any margin."""
 

@@ -12,6 +12,8 @@ from .state import RUNNING
 rules: ModuleType
 greedy: ModuleType
 
+PURPOSE, COMPILATION_SECONDS = "playouts", 5
+
 MAX_PLAYERS = 4
 
 SETTINGS_DTYPE = np.dtype(

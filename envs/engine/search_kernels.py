@@ -23,6 +23,8 @@ from .state import RUNNING
 rules: ModuleType
 playouts: ModuleType
 
+PURPOSE, COMPILATION_SECONDS = "tree search", 10
+
 MAX_DEPTH = 256
 
 

@@ -1,0 +1,128 @@
+"""Compiling ahead: every kernel that games and agents call, called once.
+
+A new process loads compiled kernels at their first call, and the first process ever compiles them, which takes many
+seconds. Whoever lets several processes play, or keeps a person waiting, calls `warm_up` before.
+"""
+
+from collections.abc import Callable, Iterable
+from importlib.util import find_spec
+
+import numpy as np
+
+from ..envs.aec import TurnEnv
+from ..envs.batch import GameBatch
+from ..envs.engine.compilation import JIT_DISABLED
+from ..envs.engine.random_stream import draw, draw_seed
+from ..envs.engine.search_trees import keep_below
+from ..envs.game import Game, as_batch, make_game
+from ..envs.search import NODE_DTYPE, search_kernels
+from .decisions import Decisions
+from .greedy_agent import GreedyAgent
+from .gumbel_search import gumbel_search
+from .mcts_agent import MCTSAgent, SearchSettings
+from .minimax_agent import MinimaxAgent, MinimaxSettings
+from .network_search import search_with_network
+from .random_agent import RandomAgent
+from .registry import kind_of
+from .streams import agent_stream
+
+_NODES = 1000
+_PLIES = 40
+
+
+def warm_up(game: Game, agents: Iterable[str] | None = None) -> None:
+    """Compile or load all kernels that games between such agents call; None for those of all kinds of agents.
+
+    Agents are texts as `make_agent` takes them. The options of the game make no difference: its kernels are the same.
+    Without torch there are no networks, whose searches are left out then.
+    """
+    if JIT_DISABLED:
+        return
+    _warm_up_games(game)
+    kinds = {kind_of(text) for text in (_KINDS if agents is None else agents)}
+    if find_spec("torch") is None:
+        kinds.discard("net")
+    for kind, call_kernels in _KINDS.items():
+        if kind in kinds:
+            call_kernels(game)
+
+
+def _warm_up_games(game: Game) -> None:
+    """Play a little by every way of playing, and look at all that agents may see."""
+    batch = GameBatch(game, 2)
+    batch.reset(0)
+    mask, observation = batch.mask(), batch.observe()
+    batch.step(batch.random_actions(), mask=mask, observation=observation)
+    batch.step_some(np.zeros(1, np.int64), batch.random_actions()[:1])
+    batch.play_out(1)
+    batch.results()
+    _play_environment(game)
+    state, stream = game.new(0), agent_stream(0)
+    for _ in range(_PLIES):
+        if game.is_over(state):
+            break
+        # a copy: a view of one record may be of another kind to the compiler
+        decisions = Decisions(game, as_batch(state).copy())
+        _ = decisions.observation, decisions.margins, decisions.settled_margins, decisions.action_values
+        _ = decisions.redealt(stream), game.observe(state, 0), game.result(state)
+        RandomAgent("random", 0).act(decisions)
+        state = game.from_position(game.position(state), 0)
+        game.play(state, game.legal_moves(state)[0])
+
+
+def _play_environment(game: Game) -> None:
+    env = TurnEnv(game)
+    env.reset(seed=0)
+    while env.agents:
+        _, _, terminated, truncated, info = env.last()
+        env.step(None if terminated or truncated else int(np.flatnonzero(info["action_mask"])[-1]))
+
+
+def _decisions(game: Game) -> Decisions:
+    return Decisions(game, as_batch(game.new(0)).copy())
+
+
+def _warm_up_greedy(game: Game) -> None:
+    GreedyAgent(game, "greedy", 0).act(_decisions(game))
+
+
+def _warm_up_mcts(game: Game) -> None:
+    decisions = _decisions(game)
+    MCTSAgent(game, "mcts", SearchSettings(sims=1, nodes=_NODES), 0).act(decisions)
+    # what an agent with closed chance calls besides
+    trees = np.zeros((2, _NODES), NODE_DTYPE)
+    observation = np.zeros(game.observation_size, np.float32)
+    root = decisions.redealt(agent_stream(0))
+    search_kernels(game.description).seen_before(root, trees[0], 1, observation, game.form)
+    keep_below(trees[0], 0, trees[1], np.zeros(_NODES, np.int32))
+
+
+def _warm_up_minimax(game: Game) -> None:
+    if 2 in game.description.player_counts:
+        two = make_game(game.name, **{**game.options, "num_players": 2})
+        least = MinimaxSettings(depth=1, width=1, samples=1, plies=0)
+        MinimaxAgent(two, "minimax", least, 0).act(_decisions(two))
+        draw(agent_stream(0), 2)
+
+
+def _warm_up_net(game: Game) -> None:
+    decisions = _decisions(game)
+    states = decisions.redealt(agent_stream(0))
+
+    def evaluate(leaves: Decisions) -> tuple[np.ndarray, np.ndarray]:
+        priors = leaves.mask / leaves.mask.sum(axis=1, keepdims=True)
+        return priors.astype(np.float32), np.full((len(leaves), game.num_players), 0.5, np.float32)
+
+    gumbel_search(game, states, decisions.mask, evaluate, 1, 0, plies=1, nodes=_NODES)
+    search_with_network(game, states, evaluate, 2, 0, nodes=_NODES)
+    draw_seed(agent_stream(0))
+    draw(agent_stream(0), 2**32 - 1)
+
+
+_KINDS: dict[str, Callable[[Game], None]] = {
+    "greedy": _warm_up_greedy,
+    "mcts": _warm_up_mcts,
+    "minimax": _warm_up_minimax,
+    "net": _warm_up_net,
+}
+"""Kinds of agents -> what calls the kernels that they call beside those of the games."""
