@@ -10,6 +10,7 @@ from .outside import program_bot, python_bot
 from .protocol import Agent
 
 Factory = Callable[[Game, str, str, int], Agent]
+BotFactory = Callable[[Game, str, str, int, float | None], Agent]
 
 _FILE = "FILE.py"
 _FACTORIES: dict[str, tuple[Factory, str]] = {
@@ -19,6 +20,8 @@ _FACTORIES: dict[str, tuple[Factory, str]] = {
     "minimax": (minimax_agent.make, "alpha-beta search for two players, minimax:depth=3,width=12"),
     "ppo": (maskable_ppo_agent.make, "ppo:FILE, a MaskablePPO model trained by `meeplezoo train`"),
     "net": (network_agent.make, "net:NAME or net:FILE, a trained network, with tree search net:FILE,sims=200"),
+}
+_BOT_FACTORIES: dict[str, tuple[BotFactory, str]] = {
     "program": (program_bot.make, "program:COMMAND, a program of your own in any language (docs/your_bot.md)"),
     _FILE: (python_bot.make, "FILE.py:NAME, a function or class of your own (docs/your_bot.md)"),
 }
@@ -26,26 +29,40 @@ _FACTORIES: dict[str, tuple[Factory, str]] = {
 
 def agent_names() -> dict[str, str]:
     """Return the names of all kinds of agents with what they do."""
-    return {name: meaning for name, (_, meaning) in _FACTORIES.items()}
+    return {name: meaning for name, (_, meaning) in [*_FACTORIES.items(), *_BOT_FACTORIES.items()]}
 
 
-def make_agent(text: str, game: Game, seed: int | None = None) -> Agent:
+def make_agent(text: str, game: Game, seed: int | None = None, start_seconds: float | None = None) -> Agent:
     """Return the agent that a text like "greedy" or "ppo:runs/mine/best.zip" names, with its own random stream.
 
-    Raises ValueError that lists the known names, or says what is wrong with the part behind the colon.
+    `start_seconds` is how long a bot of the user's own has to start, whenever it does; None for 120. Raises ValueError
+    that lists the known names, or says what is wrong with the part behind the colon.
     """
-    name, _, argument = text.partition(":")
-    if name not in _FACTORIES and re.search(r"\.py(:|$)", text):
-        name = _FILE
+    name, argument = _kind(text), text.partition(":")[2]
+    if name in _BOT_FACTORIES:
+        return _BOT_FACTORIES[name][0](game, text, argument, checked_seed(seed), start_seconds)
     if name not in _FACTORIES:
-        raise ValueError(f"there is no agent {name!r}; the agents are {', '.join(_FACTORIES)}")
+        raise ValueError(f"there is no agent {name!r}; the agents are {', '.join(agent_names())}")
     return _FACTORIES[name][0](game, text, argument, checked_seed(seed))
 
 
-def begun_anew(agent: Agent | None, text: str, game: Game, seed: int) -> Agent:
+def _kind(text: str) -> str:
+    name = text.partition(":")[0]
+    is_file = name not in agent_names() and re.search(r"\.py(:|$)", text)
+    return _FILE if is_file else name
+
+
+def is_own_bot(agent: str | Agent) -> bool:
+    """Tell whether an agent, or what a text names, is a bot of the user's own, in a process of its own."""
+    if isinstance(agent, str):
+        return _kind(agent) in _BOT_FACTORIES
+    return isinstance(agent, program_bot.ProgramBot | python_bot.PythonBot)
+
+
+def begun_anew(agent: Agent | None, text: str, game: Game, seed: int, start_seconds: float | None = None) -> Agent:
     """Return an agent of a text as if just made with the seed: the one given, begun anew, if it has a `restart`."""
     restart: Callable[[int], None] | None = getattr(agent, "restart", None)
     if agent is None or restart is None:
-        return make_agent(text, game, seed)
+        return make_agent(text, game, seed, start_seconds)
     restart(seed)
     return agent

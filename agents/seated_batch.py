@@ -218,7 +218,7 @@ class SeatedBatch:
     def _play_opponent(self, agent: Agent, games: np.ndarray) -> None:
         # take copies whole records, indexing with an array would copy them field by field: 20 times slower
         states = self.batch.states.take(games)
-        actions = agent.act(Decisions(self.game, states))
+        actions = agent.act(Decisions(self.game, states, game_indices=games))
         try:
             self.batch.step_some(games, actions)
         except IllegalMove as error:

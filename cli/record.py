@@ -2,28 +2,57 @@
 
 from __future__ import annotations
 
-from .arguments import CommandParser, agents_for, counted, described, game_for, output_file
+import re
+
+from .arguments import (
+    CommandParser,
+    agents_for,
+    counted,
+    described,
+    game_for,
+    keep_secret,
+    output_file,
+    secret_for,
+    told_secret,
+)
 from .errors import CommandError
+
+# what no agent begins with: a setting of the one before
+_SETTING = re.compile(r"[a-z_]\w*=", re.IGNORECASE)
 
 
 def run(words: list[str]) -> int:
     """Play the games and write the file."""
     arguments = _parser().read(words)
-    names = arguments.agents.split(",")
+    names = split_agents(arguments.agents)
     game = game_for(arguments.game, arguments.option, len(names))
-    agents = agents_for(game, names, arguments.seed)
+    secret = secret_for(arguments.secret, names)
+    agents = agents_for(game, names, arguments.seed, secret, arguments.start_seconds)
     path = output_file(arguments.out)
     from ..agents.recording import record_games
     from ..envs import IllegalMove
     from ..envs.records import write_records
 
-    records = record_games(game, agents, arguments.games, arguments.seed, arguments.positions)
+    records = record_games(game, agents, arguments.games, arguments.seed, arguments.positions, secret)
     try:
         write_records(path, records)
     except IllegalMove as error:
-        raise CommandError(error) from None
+        raise CommandError(f"{error}{told_secret(secret)}") from None
     print(f"{path}: {counted(arguments.games, 'game')} of {described(game)}, {' against '.join(names)}")
+    if secret is not None:
+        print(keep_secret(path, secret))
     return 0
+
+
+def split_agents(text: str) -> list[str]:
+    """Return the agents of a text in which they are separated by commas, as their own settings may be."""
+    agents: list[str] = []
+    for part in text.split(","):
+        if agents and _SETTING.match(part):
+            agents[-1] += f",{part}"
+        else:
+            agents.append(part)
+    return agents
 
 
 def _parser() -> CommandParser:
@@ -42,6 +71,8 @@ def _parser() -> CommandParser:
     )
     parser.add_games(1)
     parser.add_seed(0)
+    parser.add_secret()
+    parser.add_start_seconds()
     parser.add_argument(
         "--positions", action="store_true", help="write position and legal moves before every move, too"
     )

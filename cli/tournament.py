@@ -9,13 +9,14 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from .arguments import CommandParser, count, counted, described
+from .arguments import CommandParser, count, counted, described, meanings, secrets_of
 from .errors import CommandError, UsageError
 
 if TYPE_CHECKING:
     from ..agents.arena.folder import TournamentFolder
     from ..agents.arena.settings import TournamentSettings
     from ..agents.arena.standings import Standings
+    from ..agents.match_seeds import Secrets
 
 _INTERRUPTED = 130
 
@@ -30,14 +31,17 @@ def run(words: list[str]) -> int:
     from ..agents.arena.standings import INTERRUPTED
     from ..agents.arena.tournament import PlayersLost, play_tournament
 
+    secrets = secrets_of(arguments.secret) if arguments.secret else None
     try:
         if arguments.resume:
             if arguments.words:
                 parser.error("--resume takes no game, agents or config")
             folder = TournamentFolder(arguments.resume)
             settings = folder.read_settings()
+            _check_secrets(settings, secrets)
         else:
             settings = _settings(parser, arguments)
+            _check_secrets(settings, secrets)
             folder = TournamentFolder(arguments.out or _new_folder(settings.game))
             _check_agents(settings)
             folder.begin(settings)
@@ -46,7 +50,7 @@ def run(words: list[str]) -> int:
     print(f"folder: {folder.path}", flush=True)
     processes = arguments.processes or _cores()
     try:
-        table = play_tournament(settings, folder, processes, _tell(settings))
+        table = play_tournament(settings, folder, processes, _tell(settings), secrets)
     except (ValueError, PlayersLost) as error:
         raise CommandError(f"{error}; go on with: meeplezoo tournament --resume {folder.path}") from None
     _show(table, folder)
@@ -60,7 +64,8 @@ def _parser() -> CommandParser:
     parser = CommandParser(
         "tournament",
         "Rate any number of agents. Every line-up plays the same deals in all seatings; the ratings are Elo, with\n"
-        "95 % intervals. The games follow from the seed. Ctrl-C stops; --resume goes on.",
+        "95 % intervals. The games follow from the seed, with bots of your own from a secret besides. Ctrl-C stops;\n"
+        "--resume goes on.",
         [
             "meeplezoo tournament {game} random greedy my_bot.py:choose",
             "meeplezoo tournament {game} random greedy greedy --option num_players=3 --rounds 100 --precision 10",
@@ -89,11 +94,13 @@ def _parser() -> CommandParser:
     parser.add_argument(
         "--move-seconds", type=float, metavar="S", help="time limit for a move of your own agents and of searches"
     )
+    parser.add_start_seconds()
     parser.add_argument("--anchor", metavar="NAME", help="the agent whose rating is 0 (default: random)")
     parser.add_argument("--records", action="store_true", help="keep the records of all games")
     parser.add_seed(0)
     # a config has a seed of its own, which stands unless one is given
     parser.set_defaults(seed=None)
+    parser.add_secret()
     parser.add_argument("--processes", type=count, metavar="N", help="play in N processes (default: one per core)")
     parser.add_argument("--out", metavar="FOLDER", help="where everything is written (default: tournaments/GAME-TIME)")
     parser.add_argument("--resume", metavar="FOLDER", help="go on with a tournament")
@@ -116,6 +123,7 @@ def _settings(parser: CommandParser, arguments: argparse.Namespace) -> Tournamen
         "deals": arguments.deals,
         "precision": arguments.precision,
         "move_seconds": arguments.move_seconds,
+        "start_seconds": arguments.start_seconds,
         "anchor": arguments.anchor,
         "pairing": SWISS if arguments.swiss else None,
         "records": arguments.records or None,
@@ -139,7 +147,15 @@ def _check_agents(settings: TournamentSettings) -> None:
     from ..agents import make_agent
 
     for entrant in settings.agents:
-        make_agent(entrant.agent, settings.make_game(), settings.seed)
+        make_agent(entrant.agent, settings.make_game(), start_seconds=settings.start_seconds)
+
+
+def _check_secrets(settings: TournamentSettings, secrets: Secrets | None) -> None:
+    """Raise ValueError for secrets that are of no use to the tournament."""
+    if secrets is not None:
+        from ..agents.match_seeds import check_secrets
+
+        check_secrets(secrets, settings.with_own_bots, settings.names)
 
 
 def _new_folder(game: str) -> Path:
@@ -168,10 +184,14 @@ def _show(table: Standings, folder: TournamentFolder) -> None:
     folder.write_results(results, report(results))
     print(standings_table(results, described(table.settings.make_game())))
     print(f"\nreport: {folder.report}")
+    if folder.secret.is_file():
+        print(f"{folder.secret}: the secret that repeats it with --secret")
 
 
 def standings_table(results: dict[str, Any], title: str) -> str:
     """Return the results of a tournament as an aligned table."""
+    from ..envs.messages import escape_controls
+
     head = ("", "agent", "Elo", "95 %", "games", "win rate", "mean score", "margin", "ms a move", "above next")
     rows = [head]
     agents = results["agents"]
@@ -180,7 +200,7 @@ def standings_table(results: dict[str, Any], title: str) -> str:
         rows.append(
             (
                 str(place + 1),
-                agent["name"],
+                escape_controls(agent["name"]),
                 f"{agent['rating']:.0f}",
                 f"+-{agent['interval'][1] - agent['rating']:.0f}",
                 f"{agent['games']:,}",
@@ -204,11 +224,12 @@ def standings_table(results: dict[str, Any], title: str) -> str:
         f"{100 * results['truncated']:.1f} % cut off by a limit; {counted(results['forfeits'], 'game')} forfeited",
     ]
     failures = [
-        f"{agent['name']}: {counted(number, 'game')} lost: {reason}"
+        escape_controls(f"{agent['name']}: {counted(number, 'game')} lost: {reason}")
         for agent in agents
         for reason, number in agent["failures"].items()
     ]
-    return "\n".join([title, "", *lines, "", *facts, *failures])
+    whole = meanings([agent["name"] for agent in agents], [agent["agent"] for agent in agents])
+    return "\n".join([title, "", *lines, "", *facts, *failures, *whole])
 
 
 def _number(value: float | None, form: str) -> str:

@@ -9,6 +9,7 @@ import yaml
 from ...configs.yaml_settings import parse_settings
 from ...envs.files import write_atomically
 from ...envs.records import Record, record_line
+from ..match_seeds import add_secret, secret_line
 from .games import PlayedGames, as_lines, from_lines
 from .play import Meeting
 from .schedule import seatings
@@ -23,6 +24,7 @@ class TournamentFolder:
     | `tournament.yaml` | every setting |
     | `games.jsonl` | one JSON object per game, whole meetings at a time |
     | `records.jsonl` | the records of the games, if they are wanted, in the same order |
+    | `secret` | with bots of the user's own, what each meeting was dealt from; written when it is over |
     | `results.json` | the standings |
     | `report.html` | the standings as one page |
     """
@@ -32,6 +34,7 @@ class TournamentFolder:
         self.settings = self.path / "tournament.yaml"
         self.games = self.path / "games.jsonl"
         self.records = self.path / "records.jsonl"
+        self.secret = self.path / "secret"
         self.results = self.path / "results.json"
         self.report = self.path / "report.html"
 
@@ -49,8 +52,17 @@ class TournamentFolder:
         source = str(self.settings)
         return make_settings(parse_settings(self.settings.read_text(encoding="utf-8"), source))
 
-    def add(self, games: PlayedGames, records: list[Record], settings: TournamentSettings) -> None:
-        """Append the games of a whole meeting, records first: a meeting without its games is played again."""
+    def add(
+        self,
+        games: PlayedGames,
+        records: list[Record],
+        settings: TournamentSettings,
+        secret: bytes | None = None,
+    ) -> None:
+        """Append the games of a whole meeting, the rest first: a meeting without its games is played again."""
+        if secret is not None:
+            (meeting,) = set(meetings_of(games))
+            add_secret(self.secret, secret_line(secret, (meeting.round, meeting.names(settings.names))))
         if settings.records:
             with self.records.open("ab") as file:
                 file.write(b"".join(map(record_line, records)))
@@ -72,6 +84,7 @@ class TournamentFolder:
             games = from_lines(lines, settings.names, settings.make_game().num_players)
         except ValueError as error:
             raise ValueError(f"{self.games}: {error}") from None
+        _cut_unfinished_line(self.secret)
         whole = _whole_meetings(games, settings.deals)
         with write_atomically(self.games) as file:
             file.write("".join(lines[:whole]).encode())
@@ -92,6 +105,12 @@ class TournamentFolder:
             file.write(json.dumps(results, ensure_ascii=False, indent=1).encode() + b"\n")
         with write_atomically(self.report) as file:
             file.write(page.encode())
+
+
+def _cut_unfinished_line(path: Path) -> None:
+    if path.is_file():
+        with path.open("r+b") as file:
+            file.truncate(file.read().rfind(b"\n") + 1)
 
 
 def meetings_of(games: PlayedGames) -> list[Meeting]:

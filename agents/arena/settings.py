@@ -6,6 +6,9 @@ from typing import Any
 
 from ...envs import Game, make_game
 from ...envs.engine.random_stream import checked_seed
+from ..outside.session import SECONDS_TO_START
+from ..registry import is_own_bot
+from ..short_names import short_names
 
 ROUND_ROBIN, SWISS = "round-robin", "swiss"
 PAIRINGS = (ROUND_ROBIN, SWISS)
@@ -34,6 +37,7 @@ class TournamentSettings:
     | `seed` | of all deals and agents |
     | `precision` | Elo: stop when the ratings are known this well (see `standings.settled`); None: play all rounds |
     | `move_seconds` | time limit for a move of the user's own agents and of searches; None for none |
+    | `start_seconds` | how long bots of the user's own have to start, apart from their moves |
     | `records` | whether to keep the records of all games |
     | `anchor` | the entrant whose rating is 0; None: the mean is 0 |
     """
@@ -47,6 +51,7 @@ class TournamentSettings:
     seed: int = 0
     precision: float | None = None
     move_seconds: float | None = None
+    start_seconds: float = SECONDS_TO_START
     records: bool = False
     anchor: str | None = None
 
@@ -65,9 +70,10 @@ class TournamentSettings:
             value = getattr(self, name)
             if type(value) is not int or value < 1:
                 raise ValueError(f"{name} must be an integer of at least 1, not {value!r}")
-        for name in ("precision", "move_seconds"):
+        for name in ("precision", "move_seconds", "start_seconds"):
             value = getattr(self, name)
-            if value is not None and (isinstance(value, bool) or not isinstance(value, int | float) or not value > 0):
+            may_lack = name != "start_seconds" and value is None
+            if not may_lack and (isinstance(value, bool) or not isinstance(value, int | float) or not value > 0):
                 raise ValueError(f"{name} must be a number above 0, not {value!r}")
         if type(self.records) is not bool:
             raise ValueError(f"records must be true or false, not {self.records!r}")
@@ -79,6 +85,11 @@ class TournamentSettings:
     def names(self) -> tuple[str, ...]:
         """Return the names of the entrants in their order."""
         return tuple(entrant.name for entrant in self.agents)
+
+    @property
+    def with_own_bots(self) -> bool:
+        """Tell whether bots of the user's own take part."""
+        return any(is_own_bot(entrant.agent) for entrant in self.agents)
 
     def make_game(self) -> Game:
         """Return the game."""
@@ -94,8 +105,8 @@ class TournamentSettings:
 def make_settings(settings: Mapping[str, Any]) -> TournamentSettings:
     """Return the settings of a mapping; agents are texts, or mappings of `name` and `agent`.
 
-    Without an anchor, an agent that plays `random` is it. Raises ValueError that names the setting and what is
-    wrong.
+    Texts of bots of the user's own are named without the folders that they lie in. Without an anchor, an agent that
+    plays `random` is it; one may be given by its text, too. Raises ValueError that names the setting and what is wrong.
     """
     known = [field.name for field in fields(TournamentSettings)]
     for name in settings:
@@ -110,6 +121,8 @@ def make_settings(settings: Mapping[str, Any]) -> TournamentSettings:
     entrants = _entrants(settings["agents"])
     usual = [entrant.name for entrant in entrants if entrant.agent == _USUAL_ANCHOR]
     anchor = settings.get("anchor") or (usual[0] if usual else None)
+    if anchor not in [entrant.name for entrant in entrants]:
+        anchor = next((entrant.name for entrant in entrants if entrant.agent == anchor), anchor)
     given = {**settings, "options": dict(options), "agents": entrants, "anchor": anchor}
     return TournamentSettings(**given)
 
@@ -118,10 +131,12 @@ def _entrants(agents: Any) -> tuple[Entrant, ...]:
     if not isinstance(agents, Sequence) or isinstance(agents, str):
         raise ValueError(f"agents must be a list, not {agents!r}")
     entrants: list[Entrant] = []
+    texts = [agent for agent in agents if isinstance(agent, str)]
+    names = dict(zip(texts, short_names(texts), strict=True))
     for agent in agents:
         if isinstance(agent, str):
             count = sum(entrant.agent == agent for entrant in entrants)
-            entrants.append(Entrant(f"{agent} ({count + 1})" if count else agent, agent))
+            entrants.append(Entrant(f"{names[agent]} ({count + 1})" if count else names[agent], agent))
         elif isinstance(agent, Mapping) and set(agent) == {"name", "agent"} and all(map(_is_text, agent.values())):
             entrants.append(Entrant(agent["name"], agent["agent"]))
         else:

@@ -83,9 +83,9 @@ def draw_seed(stream: Any) -> Any:
     return (high << np.uint64(32)) | next_word(stream)
 
 
-def game_seeds(seed: int, num_games: int) -> np.ndarray:
-    """Return the seeds (uint64 [num_games]) of the games of a batch; game 0 has the seed of the batch itself."""
-    steps = np.arange(num_games, dtype=np.uint64) * np.uint64(_SEED_STEP)
+def game_seeds(seed: int, num_games: int, first: int = 0) -> np.ndarray:
+    """Return the seeds (uint64 [num_games]) of a batch's games from one on; game 0 has the seed of the batch itself."""
+    steps = np.arange(first, first + num_games, dtype=np.uint64) * np.uint64(_SEED_STEP)
     return (np.uint64(seed) + steps) & np.uint64(MAX_SEED)
 
 
