@@ -16,6 +16,7 @@ class Decisions:
         mask: int8 [n, num_actions] if it is known already.
         observation: float32 [n, observation_size] if it is known already.
         seconds_per_move: the time that the agent has for each of these decisions; None for any.
+        game_indices: integers [n], which game each of them belongs to; None for 0 to n - 1.
     """
 
     def __init__(
@@ -25,6 +26,7 @@ class Decisions:
         mask: np.ndarray | None = None,
         observation: np.ndarray | None = None,
         seconds_per_move: float | None = None,
+        game_indices: np.ndarray | None = None,
     ) -> None:
         self.game = game
         self.seconds_per_move = seconds_per_move
@@ -33,9 +35,20 @@ class Decisions:
         self._states = states
         self._mask = mask
         self._observation = observation
+        self._game_indices = game_indices
 
     def __len__(self) -> int:
         return len(self._states)
+
+    @cached_property
+    def game_indices(self) -> np.ndarray:
+        """Return which of the games that go on side by side each decision belongs to, int64 [n]."""
+        return np.arange(len(self)) if self._game_indices is None else np.array(self._game_indices, np.int64)
+
+    @cached_property
+    def plies(self) -> np.ndarray:
+        """Return how many decisions, of all seats, each game has behind it, int64 [n]."""
+        return self._states["ply"].astype(np.int64)
 
     @cached_property
     def mask(self) -> np.ndarray:

@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from itertools import permutations
 from typing import Any
@@ -9,12 +10,14 @@ from typing import Any
 import numpy as np
 
 from ..envs.arrays import check_integer
-from ..envs.engine.random_stream import checked_seed, game_seeds
+from ..envs.engine.random_stream import checked_seed
 from ..envs.game import Game
 from .arena.agent_results import AgentResult, agent_results
 from .arena.games import PlayedGames, joined, played_games
 from .arena.statistics import wilson_interval
-from .matches import Conduct, play_matches, seat_agents
+from .match_seeds import MatchSeeds
+from .matches import Conduct, match_seeds, play_matches, seat_agents
+from .outside.private_memory import private_memory
 from .protocol import Agent
 
 __all__ = ["AgentResult", "Evaluation", "evaluate", "wilson_interval"]
@@ -32,11 +35,13 @@ class Evaluation:
     seed: int
     games: int
     seatings: int
-    """In how many ways the agents can sit; game j is deal j // seatings in seating j % seatings."""
+    """In how many ways the agents can sit; game j has seating j % seatings, and deal j // seatings without a secret."""
     truncated: int
     """How many games were cut off by a limit."""
     seconds: float
     agents: tuple[AgentResult, ...]
+    secret: bytes | None = None
+    """What the games follow from beside the seed, if bots of the user's own took part."""
 
     def as_json(self) -> dict[str, Any]:
         """Return the results as JSON data; the same seed gives the same but for `games_per_second`."""
@@ -64,7 +69,13 @@ class Evaluation:
 
 
 def evaluate(
-    game: Game, agents: Sequence[str | Agent], num_games: int, seed: int, *, trust: bool = False
+    game: Game,
+    agents: Sequence[str | Agent],
+    num_games: int,
+    seed: int,
+    secret: bytes | None = None,
+    *,
+    trust: bool = False,
 ) -> Evaluation:
     """Play num_games games between the agents, one per player, and return the results.
 
@@ -72,30 +83,33 @@ def evaluate(
     agents are given by name; agents given as objects go on with their own streams. The same name twice is two
     entries. `trust` is that of `make_agent`.
 
+    If bots of the user's own take part, deals and agents follow from a `secret`, too, a new one without it, and every
+    game has a deal of its own, all seatings equally often.
+
     Raises ValueError for unknown agents, not one agent per player, no game or more than MOST_GAMES, and IllegalMove
     that names an agent which plays illegally.
     """
     num_games = check_integer(num_games, "num_games", 1, MOST_GAMES)
-    seed = checked_seed(seed)
-    seated = seat_agents(game, agents, seed, trust=trust)
-    began = time.perf_counter()
-    games = _play(game, seated, num_games, seed)
+    seeds = match_seeds(agents, checked_seed(seed), secret)
+    with private_memory() if seeds.secret else nullcontext():
+        seated = seat_agents(game, agents, seeds.seed, seeds.secret, trust=trust)
+        began = time.perf_counter()
+        games = _play(game, seated, num_games, seeds)
     seconds = time.perf_counter() - began
     results = tuple(agent_results(games, [agent.name for agent in seated]))
     ways = len(list(permutations(seated)))
-    return Evaluation(game, seed, num_games, ways, int(games.truncated.sum()), seconds, results)
+    truncated = int(games.truncated.sum())
+    return Evaluation(game, seeds.seed, num_games, ways, truncated, seconds, results, seeds.secret)
 
 
-def _play(game: Game, agents: list[Agent], num_games: int, seed: int) -> PlayedGames:
+def _play(game: Game, agents: list[Agent], num_games: int, match: MatchSeeds) -> PlayedGames:
     seatings = np.array(list(permutations(range(len(agents)))))
-    deals_at_once = max(1, _SIDE_BY_SIDE // len(seatings))
+    at_once = max(1, _SIDE_BY_SIDE // len(seatings)) * len(seatings)
     parts: list[PlayedGames] = []
-    left, first = num_games, seed
-    while left > 0:
-        *deals, first = game_seeds(first, deals_at_once + 1).tolist()
-        seeds = np.repeat(np.array(deals, np.uint64), len(seatings))[:left]
-        who = np.tile(seatings, (deals_at_once, 1))[:left]
-        batch = play_matches(game, agents, seeds, who)
+    for first in range(0, num_games, at_once):
+        number = min(at_once, num_games - first)
+        who = np.resize(seatings, (number, len(agents)))
+        seeds = match.of_games(first, number, len(seatings))
+        batch = play_matches(game, agents, seeds, who, first_index=first)
         parts.append(played_games(len(parts), batch, who, Conduct(*who.shape)))
-        left -= len(seeds)
     return joined(parts)

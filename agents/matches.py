@@ -9,12 +9,14 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from ..envs.batch import GameBatch
-from ..envs.engine.random_stream import checked_seed, game_seeds
+from ..envs.engine.random_stream import checked_seed
 from ..envs.engine.state import RUNNING
 from ..envs.game import Game, IllegalMove, illegal_action_message
 from .decisions import Decisions
+from .match_seeds import MatchSeeds, new_secret
+from .outside.answers import shortened
 from .protocol import Agent, AgentFailure
-from .registry import make_agent
+from .registry import is_own_bot, make_agent
 
 Watch = Callable[[np.ndarray, np.ndarray, np.ndarray], None]
 
@@ -40,30 +42,50 @@ class Conduct:
         self.failures: dict[int, tuple[int, str]] = {}
 
 
-def seat_agents(game: Game, agents: Sequence[str | Agent], seed: int, *, trust: bool = False) -> list[Agent]:
+def match_seeds(agents: Sequence[str | Agent], seed: int, secret: bytes | None = None) -> MatchSeeds:
+    """Return the seeds of a match: of its seed alone, or with a secret if a bot of the user's own takes part.
+
+    Raises ValueError if a secret is given to a match that needs none.
+    """
+    if any(map(is_own_bot, agents)):
+        return MatchSeeds(seed, secret or new_secret())
+    if secret is not None:
+        raise ValueError("a match without bots of your own follows from its seed alone and takes no secret")
+    return MatchSeeds(seed)
+
+
+def seat_agents(
+    game: Game,
+    agents: Sequence[str | Agent],
+    seed: int,
+    secret: bytes | None = None,
+    start_seconds: float | None = None,
+    *,
+    trust: bool = False,
+) -> list[Agent]:
     """Return agents for names like "greedy", each with its own stream of the seed; objects stay as they are.
 
-    `trust` is that of `make_agent`.
-
-    Raises ValueError for an unknown name, or if there is not one agent per player.
+    With the secret of a match (see `match_seeds`) the streams follow from it, too. `start_seconds` is how long a bot
+    of the user's own has to start, `trust` is that of `make_agent`. Raises ValueError for an unknown name, or if there
+    is not one agent per player.
     """
     if len(agents) != game.num_players:
         given = f"{len(agents)} {'agent was' if len(agents) == 1 else 'agents were'} given"
         raise ValueError(f"{game.name} with num_players={game.num_players} needs as many agents, but {given}")
-    seeds = game_seeds(checked_seed(seed), len(agents)).tolist()
+    seeds = MatchSeeds(checked_seed(seed), secret).of_agents(len(agents))
     return [
-        make_agent(agent, game, own_seed, trust=trust) if isinstance(agent, str) else agent
+        make_agent(agent, game, own_seed, start_seconds, trust=trust) if isinstance(agent, str) else agent
         for agent, own_seed in zip(agents, seeds, strict=True)
     ]
 
 
-def decide(agent: Agent, game: Game, states: np.ndarray) -> np.ndarray:
-    """Return an agent's legal actions, int64 [n], in running games, records [n].
+def decide(agent: Agent, game: Game, states: np.ndarray, game_indices: np.ndarray | None = None) -> np.ndarray:
+    """Return an agent's legal actions, int64 [n], in running games, records [n], with the indices of the games.
 
     Raises IllegalMove that names the agent if it returns anything else, or if it failed.
     """
     try:
-        actions = np.asarray(agent.act(Decisions(game, states)))
+        actions = np.asarray(agent.act(Decisions(game, states, game_indices=game_indices)))
     except AgentFailure as failure:
         raise IllegalMove(f"agent {agent.name!r}: {failure}") from failure
     if not _has_form(actions, len(states)):
@@ -78,7 +100,11 @@ def decide(agent: Agent, game: Game, states: np.ndarray) -> np.ndarray:
 
 
 def attempt(
-    agent: Agent, game: Game, states: np.ndarray, seconds_per_move: float | None = None
+    agent: Agent,
+    game: Game,
+    states: np.ndarray,
+    seconds_per_move: float | None = None,
+    game_indices: np.ndarray | None = None,
 ) -> tuple[np.ndarray, dict[int, str]]:
     """Return an agent's actions, int64 [n], NO_ACTION where it failed, and the reason for every such index.
 
@@ -87,12 +113,13 @@ def attempt(
     """
     everywhere = range(len(states))
     try:
-        actions = np.array(agent.act(Decisions(game, states, seconds_per_move=seconds_per_move)))
+        decisions = Decisions(game, states, seconds_per_move=seconds_per_move, game_indices=game_indices)
+        actions = np.array(agent.act(decisions))
     except AgentFailure as failure:
         return failure.actions, failure.reasons
     except Exception as error:  # whatever it is, it costs the agent these games, and the reason is kept
         nothing = np.full(len(states), NO_ACTION)
-        return nothing, dict.fromkeys(everywhere, f"crashed: {type(error).__name__}: {error}")
+        return nothing, dict.fromkeys(everywhere, f"crashed: {type(error).__name__}: {shortened(str(error))}")
     if not _has_form(actions, len(states)):
         reason = f"must return {len(states)} integer actions, not {actions.dtype} of shape {actions.shape}"
         return np.full(len(states), NO_ACTION), dict.fromkeys(everywhere, reason)
@@ -117,6 +144,7 @@ def play_matches(
     seatings: np.ndarray,
     watch: Watch | None = None,
     conduct: Conduct | None = None,
+    first_index: int = 0,
 ) -> GameBatch:
     """Play one game per seed to its end and return the batch of the finished games.
 
@@ -129,6 +157,7 @@ def play_matches(
             go on, their records [m] before the move, and the actions int64 [m]; all three may be kept.
         conduct: of these n games, to be filled; a game in which an agent fails then stays as it was before that
             decision. Without it a failure ends everything.
+        first_index: what agents are told as the index of the first game; the others follow.
 
     Raises IllegalMove that names the agent if one fails and there is no `conduct`.
     """
@@ -145,9 +174,9 @@ def play_matches(
             # take copies whole records, indexing with an array would copy them field by field
             states = batch.states.take(games)
             if conduct is None:
-                actions[games] = decide(agent, game, states)
+                actions[games] = decide(agent, game, states, games + first_index)
             else:
-                actions[games] = _attempt_noted(agent, game, games, states, conduct)
+                actions[games] = _attempt_noted(agent, game, games, states, conduct, first_index)
         if conduct is not None and conduct.failures:
             running = running[actions[running] != NO_ACTION]
         if watch is not None:
@@ -157,13 +186,21 @@ def play_matches(
     return batch
 
 
-def _attempt_noted(agent: Agent, game: Game, games: np.ndarray, states: np.ndarray, conduct: Conduct) -> np.ndarray:
+def _attempt_noted(
+    agent: Agent, game: Game, games: np.ndarray, states: np.ndarray, conduct: Conduct, first_index: int
+) -> np.ndarray:
     """Let an agent decide; note its time, its moves and its failures in `conduct`."""
     seats = states["to_move"]
-    began = time.perf_counter()
-    actions, reasons = attempt(agent, game, states, conduct.seconds_per_move)
-    conduct.seconds[games, seats] += (time.perf_counter() - began) / len(games)
+    began = time.perf_counter() - _seconds_starting(agent)
+    actions, reasons = attempt(agent, game, states, conduct.seconds_per_move, games + first_index)
+    conduct.seconds[games, seats] += (time.perf_counter() - _seconds_starting(agent) - began) / len(games)
     conduct.moves[games, seats] += 1
     for index, reason in reasons.items():
         conduct.failures[int(games[index])] = (int(seats[index]), reason)
     return actions
+
+
+def _seconds_starting(agent: Agent) -> float:
+    """Return the time that an agent has spent in all on starting a lost process anew; it is no time of its moves."""
+    seconds: float = getattr(agent, "seconds_starting", 0.0)
+    return seconds

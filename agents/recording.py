@@ -1,14 +1,16 @@
 """Records of games between agents."""
 
 from collections.abc import Iterator, Sequence
+from contextlib import nullcontext
 
 import numpy as np
 
 from ..envs.arrays import check_integer
-from ..envs.engine.random_stream import checked_seed, game_seeds
+from ..envs.engine.random_stream import checked_seed
 from ..envs.game import Game
 from ..envs.records import Record, make_record
-from .matches import play_matches, seat_agents
+from .matches import match_seeds, play_matches, seat_agents
+from .outside.private_memory import private_memory
 from .protocol import Agent
 
 MOST_GAMES = 1_000_000_000
@@ -19,29 +21,35 @@ of a block, and so record i is the same however many records are made."""
 
 
 def record_games(
-    game: Game, agents: Sequence[str | Agent], num_games: int, seed: int, positions: bool = False
+    game: Game,
+    agents: Sequence[str | Agent],
+    num_games: int,
+    seed: int,
+    positions: bool = False,
+    secret: bytes | None = None,
 ) -> Iterator[Record]:
     """Yield the records of games 0 to num_games - 1 of the seed; agent i sits in seat i.
 
-    Record i's own seed is that of game i of a batch of this seed. `positions` adds position and legal moves to
-    every ply. Raises ValueError for unknown agents or more than MOST_GAMES games, IllegalMove that names an agent which
-    plays illegally.
+    Record i's own seed is that of game i of a batch of this seed; if bots of the user's own take part, it follows from
+    a `secret`, too, a new one without it. `positions` adds position and legal moves to every ply. Raises ValueError
+    for unknown agents or more than MOST_GAMES games, IllegalMove that names an agent which plays illegally.
     """
     num_games = check_integer(num_games, "num_games", 0, MOST_GAMES)
-    seated = seat_agents(game, agents, seed)
-    names = [agent.name for agent in seated]
-    first = checked_seed(seed)
-    for start in range(0, num_games, _BLOCK):
-        *seeds, first = game_seeds(first, _BLOCK + 1).tolist()
-        histories, finals = _play_block(game, seated, seeds)
-        for own_seed, history, final in list(zip(seeds, histories, finals, strict=True))[: num_games - start]:
-            yield make_record(game, own_seed, names, history, final, positions)
+    match = match_seeds(agents, checked_seed(seed), secret)
+    with private_memory() if match.secret else nullcontext():
+        seated = seat_agents(game, agents, match.seed, match.secret)
+        names = [agent.name for agent in seated]
+        for start in range(0, num_games, _BLOCK):
+            seeds = match.of_games(start, _BLOCK, 1).tolist()
+            histories, finals = _play_block(game, seated, seeds, start)
+            for own_seed, history, final in list(zip(seeds, histories, finals, strict=True))[: num_games - start]:
+                yield make_record(game, own_seed, names, history, final, positions)
 
 
 History = list[tuple[np.void, int]]
 
 
-def _play_block(game: Game, agents: list[Agent], seeds: list[int]) -> tuple[list[History], np.ndarray]:
+def _play_block(game: Game, agents: list[Agent], seeds: list[int], first: int) -> tuple[list[History], np.ndarray]:
     """Return the (state before, action) of every ply of every game, and the final records."""
     histories: list[History] = [[] for _ in seeds]
 
@@ -50,5 +58,5 @@ def _play_block(game: Game, agents: list[Agent], seeds: list[int]) -> tuple[list
             histories[index].append((states[place], int(actions[place])))
 
     seatings = np.tile(np.arange(len(agents)), (len(seeds), 1))
-    batch = play_matches(game, agents, np.array(seeds, np.uint64), seatings, keep)
+    batch = play_matches(game, agents, np.array(seeds, np.uint64), seatings, keep, first_index=first)
     return histories, batch.states

@@ -12,6 +12,7 @@ from .outside import program_bot, python_bot
 from .protocol import Agent
 
 Factory = Callable[[Game, str, str, int], Agent]
+BotFactory = Callable[[Game, str, str, int, float | None], Agent]
 
 LONGEST_TEXT = 4096
 """Characters of an agent's text: the longest path of a file on Linux."""
@@ -24,6 +25,8 @@ _FACTORIES: dict[str, tuple[Factory, str]] = {
     "minimax": (minimax_agent.make, "alpha-beta search for two players, minimax:depth=3,width=12"),
     "ppo": (maskable_ppo_agent.make, "ppo:FILE, a MaskablePPO model trained by `meeplezoo train`"),
     "net": (network_agent.make, "net:NAME or net:FILE, a trained network, with tree search net:FILE,sims=200"),
+}
+_BOT_FACTORIES: dict[str, tuple[BotFactory, str]] = {
     "program": (program_bot.make, "program:COMMAND, a program of your own in any language (docs/your_bot.md)"),
     _FILE: (python_bot.make, "FILE.py:NAME, a function or class of your own (docs/your_bot.md)"),
 }
@@ -31,21 +34,25 @@ _FACTORIES: dict[str, tuple[Factory, str]] = {
 
 def agent_names() -> dict[str, str]:
     """Return the names of all kinds of agents with what they do."""
-    return {name: meaning for name, (_, meaning) in _FACTORIES.items()}
+    return {name: meaning for name, (_, meaning) in [*_FACTORIES.items(), *_BOT_FACTORIES.items()]}
 
 
-def make_agent(text: str, game: Game, seed: int | None = None, *, trust: bool = False) -> Agent:
+def make_agent(
+    text: str, game: Game, seed: int | None = None, start_seconds: float | None = None, *, trust: bool = False
+) -> Agent:
     """Return the agent that a text like "greedy" or "ppo:runs/mine/best.zip" names, with its own random stream.
 
-    With `trust` a file of a "ppo" that holds classes of its own may run code when it is read; without, no file of a
-    trained agent ever does.
+    `start_seconds` is how long a bot of the user's own has to start, whenever it does; None for 120. With `trust` the
+    file of a "ppo" that holds classes of its own may run code when it is read; without, no file of a trained agent does.
 
     Raises ValueError that lists the known names, or says what is wrong with the part behind the colon.
     """
     check_agent_text(text)
     name, argument = kind_of(text), text.partition(":")[2]
+    if name in _BOT_FACTORIES:
+        return _BOT_FACTORIES[name][0](game, text, argument, checked_seed(seed), start_seconds)
     if name not in _FACTORIES:
-        raise ValueError(f"there is no agent {shorten(name)}; the agents are {', '.join(_FACTORIES)}")
+        raise ValueError(f"there is no agent {shorten(name)}; the agents are {', '.join(agent_names())}")
     if name == "ppo":
         return maskable_ppo_agent.make(game, text, argument, checked_seed(seed), trust=trust)
     return _FACTORIES[name][0](game, text, argument, checked_seed(seed))
@@ -64,13 +71,21 @@ def check_agent_text(text: Any) -> None:
 def kind_of(text: str) -> str:
     """Return what kind of agent a text names: its first word, or "FILE.py"."""
     name = text.partition(":")[0]
-    return _FILE if name not in _FACTORIES and re.search(r"\.py(:|$)", text) else name
+    is_file = name not in agent_names() and re.search(r"\.py(:|$)", text)
+    return _FILE if is_file else name
 
 
-def begun_anew(agent: Agent | None, text: str, game: Game, seed: int) -> Agent:
+def is_own_bot(agent: str | Agent) -> bool:
+    """Tell whether an agent, or what a text names, is a bot of the user's own, in a process of its own."""
+    if isinstance(agent, str):
+        return kind_of(agent) in _BOT_FACTORIES
+    return isinstance(agent, program_bot.ProgramBot | python_bot.PythonBot)
+
+
+def begun_anew(agent: Agent | None, text: str, game: Game, seed: int, start_seconds: float | None = None) -> Agent:
     """Return an agent of a text as if just made with the seed: the one given, begun anew, if it has a `restart`."""
     restart: Callable[[int], None] | None = getattr(agent, "restart", None)
     if agent is None or restart is None:
-        return make_agent(text, game, seed)
+        return make_agent(text, game, seed, start_seconds)
     restart(seed)
     return agent

@@ -238,7 +238,7 @@ class SeatedBatch:
     def _play_opponent(self, agent: Agent, games: np.ndarray) -> None:
         # take copies whole records, indexing with an array would copy them field by field: 20 times slower
         states = self.batch.states.take(games)
-        actions = decide(agent, self.game, states)
+        actions = decide(agent, self.game, states, games)
         self.batch.step_some(games, actions, check=False)
         if self.on_moves is not None:
             self.on_moves(states, actions)

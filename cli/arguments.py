@@ -14,6 +14,7 @@ from .errors import UsageError
 
 if TYPE_CHECKING:
     from ..agents import Agent
+    from ..agents.match_seeds import Secrets
     from ..envs import Game
     from ..envs.description import GameDescription
 
@@ -109,6 +110,24 @@ class CommandParser(argparse.ArgumentParser):
             help=f"seed of all chance and agents (default: {text})",
         )
 
+    def add_start_seconds(self) -> None:
+        """Add --start-seconds."""
+        self.add_argument(
+            "--start-seconds",
+            # agents.agent_settings.MOST_SECONDS
+            type=number_up_to(86_400),
+            metavar="S",
+            help="how long bots of your own have to start, apart from their moves (default: 120)",
+        )
+
+    def add_secret(self) -> None:
+        """Add --secret."""
+        self.add_argument(
+            "--secret",
+            metavar="FILE",
+            help="repeat a match with bots of your own: the file of the secret that it left",
+        )
+
     def add_games(self, default: int, most: int) -> None:
         """Add --games."""
         self.add_argument(
@@ -194,7 +213,53 @@ def game_for(name: str, options: list[str], agents: Sequence[str]) -> Game:
         raise UsageError(str(error)) from None
 
 
-def agents_for(game: Game, names: Sequence[str], seed: int) -> list[Agent]:
+def secret_for(file: str | None, names: Sequence[str]) -> bytes | None:
+    """Return the secret of a match: that of a file, a new one if bots of the user's own take part, else None.
+
+    Raises UsageError if the file holds none, or belongs to a tournament, or the match needs none.
+    """
+    from ..agents.match_seeds import new_secret
+    from ..agents.registry import is_own_bot
+
+    with_bots = any(map(is_own_bot, names))
+    if file is None:
+        return new_secret() if with_bots else None
+    secrets = secrets_of(file)
+    if not with_bots:
+        raise UsageError("a match without bots of your own follows from its seed alone and takes no --secret")
+    if secrets.one is None:
+        raise UsageError(f"{file} holds the secrets of a tournament, not that of one match")
+    return secrets.one
+
+
+def secrets_of(file: str) -> Secrets:
+    """Return the secrets of a file; UsageError if there are none in it."""
+    from ..agents.match_seeds import read_secrets
+
+    try:
+        return read_secrets(input_file(file))
+    except ValueError as error:
+        raise UsageError(str(error)) from None
+
+
+def keep_secret(path: Path, secret: bytes) -> str:
+    """Write the secret of a match beside the file of its results; return a sentence that says where it is."""
+    from ..agents.match_seeds import add_secret, secret_line
+
+    beside = path.with_name(f"{path.name}.secret")
+    beside.unlink(missing_ok=True)
+    add_secret(beside, secret_line(secret))
+    return f"{beside}: the secret that repeats it with --secret"
+
+
+def told_secret(secret: bytes | None) -> str:
+    """Return what an error says of the secret of the match that it ended."""
+    return f" (secret {secret.hex()}: in a file for --secret it repeats the match)" if secret else ""
+
+
+def agents_for(
+    game: Game, names: Sequence[str], seed: int, secret: bytes | None = None, start_seconds: float | None = None
+) -> list[Agent]:
     """Return the agents of the names; UsageError for an unknown one."""
     # networks of this size play many times slower with several threads on busy cores; a user's own setting counts
     os.environ.setdefault("OMP_NUM_THREADS", "1")
@@ -202,7 +267,7 @@ def agents_for(game: Game, names: Sequence[str], seed: int) -> list[Agent]:
 
     refuse_people(names)
     try:
-        return seat_agents(game, names, seed)
+        return seat_agents(game, names, seed, secret, start_seconds)
     except ValueError as error:
         raise UsageError(str(error)) from None
 
@@ -277,6 +342,15 @@ def _shown(path: Path) -> str:
     from ..envs.files import shown_path
 
     return shown_path(path)
+
+
+def meanings(names: Sequence[str], texts: Sequence[str]) -> list[str]:
+    """Return a line for each name in a table that is not the whole text of a bot of the user's own."""
+    from ..agents.registry import is_own_bot
+    from ..envs.messages import escape_controls
+
+    short = dict(zip(names, texts, strict=True))
+    return [escape_controls(f"{name}: {text}") for name, text in short.items() if name != text and is_own_bot(text)]
 
 
 def described(game: Game) -> str:

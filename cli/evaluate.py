@@ -4,7 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from .arguments import CommandParser, agents_for, counted, described, game_for, output_file
+from .arguments import (
+    CommandParser,
+    agents_for,
+    counted,
+    described,
+    game_for,
+    keep_secret,
+    meanings,
+    output_file,
+    secret_for,
+    told_secret,
+)
 from .errors import CommandError
 
 if TYPE_CHECKING:
@@ -15,7 +26,8 @@ def run(words: list[str]) -> int:
     """Play the games, print the table and write the JSON file."""
     arguments = _parser().read(words)
     game = game_for(arguments.game, arguments.option, arguments.agents)
-    agents = agents_for(game, arguments.agents, arguments.seed)
+    secret = secret_for(arguments.secret, arguments.agents)
+    agents = agents_for(game, arguments.agents, arguments.seed, secret, arguments.start_seconds)
     path = output_file(arguments.json) if arguments.json else None
     from ..agents.evaluation import evaluate
     from ..envs import IllegalMove
@@ -23,14 +35,18 @@ def run(words: list[str]) -> int:
     from ..envs.strict_json import json_bytes
 
     try:
-        evaluation = evaluate(game, agents, arguments.games, arguments.seed)
+        evaluation = evaluate(game, agents, arguments.games, arguments.seed, secret)
     except IllegalMove as error:
-        raise CommandError(error) from None
+        raise CommandError(f"{error}{told_secret(secret)}") from None
     # first of all what cannot be had again if nobody reads the output any more
+    kept = None
     if path is not None:
         with write_atomically(path) as file:
             file.write(json_bytes(evaluation.as_json(), indent=2) + b"\n")
+        kept = None if secret is None else keep_secret(path, secret)
     print(table(evaluation))
+    if secret is not None:
+        print(kept or f"secret {secret.hex()}: in a file for --secret it repeats these games")
     return 0
 
 
@@ -38,7 +54,7 @@ def _parser() -> CommandParser:
     parser = CommandParser(
         "evaluate",
         "Play many games between agents, one per player, every deal in all seatings, and print how they did.\n"
-        "The same seed gives the same table.",
+        "The same seed gives the same table; with bots of your own, the same seed and --secret.",
         [
             "meeplezoo evaluate {game} greedy random --games 1000",
             "meeplezoo evaluate {game} greedy random random --games 600 --seed 7 --json result.json",
@@ -50,29 +66,35 @@ def _parser() -> CommandParser:
     # agents.evaluation.MOST_GAMES, which is not loaded before a command is known to be right
     parser.add_games(1000, 1_000_000)
     parser.add_seed(0)
+    parser.add_secret()
+    parser.add_start_seconds()
     parser.add_argument("--json", metavar="FILE", help="also write the results as JSON")
     return parser
 
 
 def table(evaluation: Evaluation) -> str:
     """Return an evaluation as an aligned table with a line above and below."""
+    from ..agents.short_names import short_names
     from ..envs.messages import display_name
     from ..envs.wording import two_digits
     from .tables import align
 
+    names = short_names([agent.name for agent in evaluation.agents])
     head = ("agent", "wins", "draws", "losses", "win rate", "95 % interval", "mean score", "margin")
     rows = [head]
-    for agent in evaluation.agents:
+    for agent, name in zip(evaluation.agents, names, strict=True):
         low, high = agent.interval
         interval = f"{100 * low:.1f} - {100 * high:.1f} %"
         counts = (f"{agent.wins:,}", f"{agent.draws:,}", f"{agent.losses:,}")
         rate = f"{100 * agent.win_rate:.1f} %"
         rows.append(
-            (display_name(agent.name), *counts, rate, interval, f"{agent.mean_score:.2f}", f"{agent.mean_margin:+.2f}")
+            (display_name(name), *counts, rate, interval, f"{agent.mean_score:.2f}", f"{agent.mean_margin:+.2f}")
         )
     lines = align(rows, left=[0])
-    games, seatings = counted(evaluation.games, "game"), f"all {evaluation.seatings} seatings"
-    title = f"{described(evaluation.game)}: {games}, seed {evaluation.seed}, {seatings}"
+    games = counted(evaluation.games, "game")
+    dealt = "all" if evaluation.secret is None else "each with its own deal, all"
+    title = f"{described(evaluation.game)}: {games}, seed {evaluation.seed}, {dealt} {evaluation.seatings} seatings"
     speed = f"{two_digits(evaluation.games / evaluation.seconds)} games per second"
     cut_off = f"{counted(evaluation.truncated, 'game')} cut off by a limit"
-    return "\n".join([title, "", *lines, "", f"{speed}, {cut_off}"])
+    whole = meanings(names, [agent.name for agent in evaluation.agents])
+    return "\n".join([title, "", *lines, "", *whole, f"{speed}, {cut_off}"])

@@ -4,7 +4,18 @@ from __future__ import annotations
 
 import re
 
-from .arguments import CommandParser, against, agents_for, counted, described, game_for, output_file
+from .arguments import (
+    CommandParser,
+    against,
+    agents_for,
+    counted,
+    described,
+    game_for,
+    keep_secret,
+    output_file,
+    secret_for,
+    told_secret,
+)
 from .errors import CommandError
 
 
@@ -13,18 +24,21 @@ def run(words: list[str]) -> int:
     arguments = _parser().read(words)
     names = split_agents(arguments.agents)
     game = game_for(arguments.game, arguments.option, names)
-    agents = agents_for(game, names, arguments.seed)
+    secret = secret_for(arguments.secret, names)
+    agents = agents_for(game, names, arguments.seed, secret, arguments.start_seconds)
     path = output_file(arguments.out)
     from ..agents.recording import record_games
     from ..envs import IllegalMove
     from ..envs.records import write_records
 
-    records = record_games(game, agents, arguments.games, arguments.seed, arguments.positions)
+    records = record_games(game, agents, arguments.games, arguments.seed, arguments.positions, secret)
     try:
         write_records(path, records)
     except IllegalMove as error:
-        raise CommandError(error) from None
+        raise CommandError(f"{error}{told_secret(secret)}") from None
     print(f"{path}: {counted(arguments.games, 'game')} of {described(game)}, {against(names)}")
+    if secret is not None:
+        print(keep_secret(path, secret))
     return 0
 
 
@@ -50,6 +64,8 @@ def _parser() -> CommandParser:
     # agents.recording.MOST_GAMES
     parser.add_games(1, 1_000_000_000)
     parser.add_seed(0)
+    parser.add_secret()
+    parser.add_start_seconds()
     parser.add_argument(
         "--positions", action="store_true", help="write position and legal moves before every move, too"
     )

@@ -10,13 +10,14 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from .arguments import CommandParser, counted, described, integer, number_up_to, refuse_people
+from .arguments import CommandParser, counted, described, integer, meanings, number_up_to, refuse_people, secrets_of
 from .errors import CommandError, UsageError
 
 if TYPE_CHECKING:
     from ..agents.arena.folder import TournamentFolder
     from ..agents.arena.settings import TournamentSettings
     from ..agents.arena.standings import Standings
+    from ..agents.match_seeds import Secrets
 
 _INTERRUPTED = 130
 _LONGEST_CONFIG = 2**20
@@ -32,14 +33,17 @@ def run(words: list[str]) -> int:
     from ..agents.arena.standings import INTERRUPTED
     from ..agents.arena.tournament import PlayersLost
 
+    secrets = secrets_of(arguments.secret) if arguments.secret else None
     try:
         if arguments.resume:
             if arguments.words:
                 parser.error("--resume takes no game, agents or config")
             folder = TournamentFolder(arguments.resume)
             settings = folder.read_settings()
+            _check_secrets(settings, secrets)
         else:
             settings = _settings(parser, arguments)
+            _check_secrets(settings, secrets)
             folder = TournamentFolder(arguments.out or _new_folder(settings.game))
             _check_agents(settings)
             folder.begin(settings)
@@ -48,7 +52,7 @@ def run(words: list[str]) -> int:
     print(f"folder: {folder.path}", flush=True)
     processes = arguments.processes or _cores()
     try:
-        table = _play(settings, folder, processes)
+        table = _play(settings, folder, processes, secrets)
     except (ValueError, PlayersLost) as error:
         raise CommandError(f"{error}; {_way_on(folder)}") from None
     _show(table, folder)
@@ -66,7 +70,8 @@ def _parser() -> CommandParser:
     parser = CommandParser(
         "tournament",
         "Rate any number of agents. Every line-up plays the same deals in all seatings; the ratings are Elo, with\n"
-        "95 % intervals. The games follow from the seed. Ctrl-C stops; --resume goes on.",
+        "95 % intervals. The games follow from the seed, with bots of your own from a secret besides. Ctrl-C stops;\n"
+        "--resume goes on.",
         [
             "meeplezoo tournament {game} random greedy my_bot.py:choose",
             "meeplezoo tournament {game} random greedy greedy --option num_players=3 --rounds 100 --precision 10",
@@ -109,11 +114,13 @@ def _parser() -> CommandParser:
         metavar="S",
         help="time limit for a move of your own agents and of searches",
     )
+    parser.add_start_seconds()
     parser.add_argument("--anchor", metavar="NAME", help="the agent whose rating is 0 (default: random)")
     parser.add_argument("--records", action="store_true", help="keep the records of all games")
     parser.add_seed(0)
     # a config has a seed of its own, which stands unless one is given
     parser.set_defaults(seed=None)
+    parser.add_secret()
     parser.add_argument(
         "--processes", type=integer(1, 1024), metavar="N", help="play in N processes (default: one per core)"
     )
@@ -139,6 +146,7 @@ def _settings(parser: CommandParser, arguments: argparse.Namespace) -> Tournamen
         "deals": arguments.deals,
         "precision": arguments.precision,
         "move_seconds": arguments.move_seconds,
+        "start_seconds": arguments.start_seconds,
         "anchor": arguments.anchor,
         "pairing": SWISS if arguments.swiss else None,
         "records": arguments.records or None,
@@ -173,7 +181,15 @@ def _check_agents(settings: TournamentSettings) -> None:
 
     refuse_people(entrant.agent for entrant in settings.agents)
     for entrant in settings.agents:
-        make_agent(entrant.agent, settings.make_game(), settings.seed)
+        make_agent(entrant.agent, settings.make_game(), start_seconds=settings.start_seconds)
+
+
+def _check_secrets(settings: TournamentSettings, secrets: Secrets | None) -> None:
+    """Raise ValueError for secrets that are of no use to the tournament."""
+    if secrets is not None:
+        from ..agents.match_seeds import check_secrets
+
+        check_secrets(secrets, settings.with_own_bots, settings.names)
 
 
 def _new_folder(game: str) -> Path:
@@ -186,7 +202,7 @@ def _cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def _play(settings: TournamentSettings, folder: TournamentFolder, processes: int) -> Standings:
+def _play(settings: TournamentSettings, folder: TournamentFolder, processes: int, secrets: Secrets | None) -> Standings:
     """Play the tournament and tell on standard error how far it is."""
     from ..agents.arena.tournament import play_tournament
     from ..training.progress import ProgressLine
@@ -197,7 +213,7 @@ def _play(settings: TournamentSettings, folder: TournamentFolder, processes: int
         line.update(f"round {rounds} of {settings.rounds}: {counted(games, 'game')}")
 
     try:
-        return play_tournament(settings, folder, processes, tell)
+        return play_tournament(settings, folder, processes, tell, secrets)
     finally:
         line.end()
 
@@ -210,6 +226,8 @@ def _show(table: Standings, folder: TournamentFolder) -> None:
     folder.write_results(results, report(results))
     print(standings_table(results, described(table.settings.make_game())))
     print(f"\nreport: {folder.report}")
+    if folder.secret.is_file():
+        print(f"{folder.secret}: the secret that repeats it with --secret")
 
 
 def standings_table(results: dict[str, Any], title: str) -> str:
@@ -249,7 +267,8 @@ def standings_table(results: dict[str, Any], title: str) -> str:
         for agent in agents
         for reason, number in agent["failures"].items()
     ]
-    return "\n".join([title, "", *lines, "", *facts, *failures])
+    whole = meanings([agent["name"] for agent in agents], [agent["agent"] for agent in agents])
+    return "\n".join([title, "", *lines, "", *facts, *failures, *whole])
 
 
 def _number(value: float | None, form: str) -> str:

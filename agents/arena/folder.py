@@ -14,6 +14,7 @@ from ...envs.files import read_file, read_lines, shown_path, write_atomically
 from ...envs.messages import shorten
 from ...envs.records import LONGEST_LINE, Record, record_line
 from ...envs.strict_json import first_difference, json_bytes, parse_json
+from ..match_seeds import add_secret, secret_line
 from .games import PlayedGames, as_lines, from_lines, no_games
 from .play import Meeting
 from .schedule import deal_seeds, seatings
@@ -32,6 +33,7 @@ class TournamentFolder:
     | `tournament.yaml` | every setting |
     | `games.jsonl` | one JSON object per game, whole meetings at a time |
     | `records.jsonl` | the records of the games, if they are wanted, in the same order |
+    | `secret` | with bots of the user's own, what each meeting was dealt from; written when it is over |
     | `results.json` | the standings |
     | `report.html` | the standings as one page |
     """
@@ -41,6 +43,7 @@ class TournamentFolder:
         self.settings = self.path / "tournament.yaml"
         self.games = self.path / "games.jsonl"
         self.records = self.path / "records.jsonl"
+        self.secret = self.path / "secret"
         self.results = self.path / "results.json"
         self.report = self.path / "report.html"
 
@@ -68,8 +71,17 @@ class TournamentFolder:
         except ValueError as error:
             raise ValueError(f"{self.settings}: {error}") from None
 
-    def add(self, games: PlayedGames, records: list[Record], settings: TournamentSettings) -> None:
-        """Append the games of a whole meeting, records first: a meeting without its games is played again."""
+    def add(
+        self,
+        games: PlayedGames,
+        records: list[Record],
+        settings: TournamentSettings,
+        secret: bytes | None = None,
+    ) -> None:
+        """Append the games of a whole meeting, the rest first: a meeting without its games is played again."""
+        if secret is not None:
+            (meeting,) = set(meetings_of(games))
+            add_secret(self.secret, secret_line(secret, (meeting.round, meeting.names(settings.names))))
         if settings.records:
             with self.records.open("ab") as file:
                 file.write(b"".join(map(record_line, records)))
@@ -97,6 +109,7 @@ class TournamentFolder:
             self._check_records(games, names)
             _keep_lines(self.records, whole)
         _keep_lines(self.games, whole)
+        _cut_unfinished_line(self.secret)
         return games
 
     def _finished_lines(self) -> Iterator[bytes]:
@@ -125,6 +138,12 @@ class TournamentFolder:
             file.write(page.encode())
 
 
+def _cut_unfinished_line(path: Path) -> None:
+    if path.is_file():
+        with path.open("r+b") as file:
+            file.truncate(file.read().rfind(b"\n") + 1)
+
+
 def meetings_of(games: PlayedGames) -> list[Meeting]:
     """Return the meeting that each game belongs to."""
     line_ups = map(tuple, map(sorted, games.seats.tolist()))
@@ -146,6 +165,9 @@ def whole_meetings(games: PlayedGames, settings: TournamentSettings) -> int:
         ways = seatings(meeting.line_up)
         deals = np.repeat(deal_seeds(settings.seed, meeting.round, settings.deals).astype(np.int64), len(ways))
         found = games.chosen(slice(start, start + len(deals)))
+        if settings.with_own_bots:
+            # these deals follow from the secret of the meeting
+            deals = found.deals
         seats = np.tile(ways, (settings.deals, 1))[: len(found)]
         right = (found.rounds == meeting.round) & (found.deals == deals[: len(found)]) & (found.seats == seats).all(1)
         if not right.all():
@@ -155,10 +177,10 @@ def whole_meetings(games: PlayedGames, settings: TournamentSettings) -> int:
                 f"line {start + place + 1}: must be round {meeting.round}, deal {deals[place]}, seats {names}; a line "
                 "is missing, or the settings are others than those that were played"
             )
-        if len(found) < len(deals):
+        if len(found) < settings.deals * len(ways):
             break
         met.add(meeting)
-        start += len(deals)
+        start += len(found)
     return start
 
 

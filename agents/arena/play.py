@@ -11,7 +11,7 @@ from ..matches import Conduct, play_matches
 from ..protocol import Agent
 from ..registry import begun_anew
 from .games import NOBODY, PlayedGames, played_games
-from .schedule import LineUp, agent_seeds, deal_seeds, seatings
+from .schedule import LineUp, meeting_seeds, seatings
 
 
 @dataclass(frozen=True)
@@ -20,6 +20,10 @@ class Meeting:
 
     round: int
     line_up: LineUp
+
+    def names(self, names: Sequence[str]) -> list[str]:
+        """Return the names of the line-up; `names` are those of all entrants."""
+        return [names[entrant] for entrant in self.line_up]
 
 
 @dataclass(frozen=True)
@@ -35,6 +39,7 @@ class Terms:
     """Deals of a meeting."""
     move_seconds: float | None
     records: bool
+    start_seconds: float | None = None
 
 
 class Player:
@@ -44,13 +49,16 @@ class Player:
         self.terms = terms
         self._kept: dict[tuple[int, int], Agent] = {}
 
-    def play(self, meeting: Meeting) -> tuple[PlayedGames, list[Record]]:
-        """Return the games of a meeting and, if they are wanted, their records; both follow from the seed alone."""
+    def play(self, meeting: Meeting, secret: bytes | None = None) -> tuple[PlayedGames, list[Record]]:
+        """Return the games of a meeting and, if they are wanted, their records.
+
+        Both follow from the seed alone, or from it and the secret of the meeting.
+        """
         terms, line_up = self.terms, meeting.line_up
         ways = seatings(line_up)
-        deals = deal_seeds(terms.seed, meeting.round, terms.deals)
-        seeds, seats = np.repeat(deals, len(ways)), np.tile(ways, (len(deals), 1))
-        agents = self._agents(meeting)
+        seats = np.tile(ways, (terms.deals, 1))
+        seeds, agents_seeds = meeting_seeds(terms.seed, meeting.round, line_up, terms.deals, secret)
+        agents = self._agents(line_up, agents_seeds)
         # an agent that holds several seats of a game has a stream of its own for each
         places = np.array([_places(line_up, seating) for seating in ways])
         conduct = Conduct(len(seeds), len(line_up), terms.move_seconds)
@@ -62,17 +70,17 @@ class Player:
                 history[game].append(action)
 
         watch = keep if terms.records else None
-        batch = play_matches(terms.game, agents, seeds, np.tile(places, (len(deals), 1)), watch, conduct)
+        batch = play_matches(terms.game, agents, seeds, np.tile(places, (terms.deals, 1)), watch, conduct)
         games = played_games(meeting.round, batch, seats, conduct)
         recorded = range(len(games)) if terms.records else ()
         return games, [self._record(games, index, history[index], batch.states[index]) for index in recorded]
 
-    def _agents(self, meeting: Meeting) -> list[Agent]:
-        agents = []
-        seeds = agent_seeds(self.terms.seed, meeting.round, meeting.line_up)
-        for place, (entrant, seed) in enumerate(zip(meeting.line_up, seeds, strict=True)):
-            key = entrant, meeting.line_up[:place].count(entrant)
-            self._kept[key] = begun_anew(self._kept.get(key), self.terms.agents[entrant], self.terms.game, seed)
+    def _agents(self, line_up: LineUp, seeds: list[int]) -> list[Agent]:
+        terms, agents = self.terms, []
+        for place, (entrant, seed) in enumerate(zip(line_up, seeds, strict=True)):
+            key = entrant, line_up[:place].count(entrant)
+            kept = self._kept.get(key)
+            self._kept[key] = begun_anew(kept, terms.agents[entrant], terms.game, seed, terms.start_seconds)
             agents.append(self._kept[key])
         return agents
 

@@ -1,7 +1,8 @@
 """Who plays whom, where and from which deal: line-ups of a round, their seatings, the seeds of deals and agents.
 
 A line-up is a sorted tuple with the number of the entrant for each seat. Every line-up of a round plays the same
-deals, each in all its seatings, so that agents are compared on equal luck.
+deals, each in all its seatings, so that agents are compared on equal luck. In a tournament with bots of the user's own
+no two games have the same deal (see `match_seeds`).
 """
 
 from collections.abc import Sequence
@@ -11,6 +12,7 @@ from math import comb
 import numpy as np
 
 from ...envs.engine.random_stream import MAX_SEED, game_seeds
+from ..match_seeds import MatchSeeds
 
 LineUp = tuple[int, ...]
 
@@ -85,3 +87,17 @@ def agent_seeds(seed: int, round_number: int, line_up: LineUp) -> list[int]:
     """Return a seed for every agent of a line-up in a round: the games do not depend on who played before."""
     sequence = np.random.SeedSequence([seed, round_number, *line_up])
     return [int(word) & MAX_SEED for word in sequence.generate_state(len(line_up), np.uint64)]
+
+
+def meeting_seeds(
+    seed: int, round_number: int, line_up: LineUp, deals: int, secret: bytes | None
+) -> tuple[np.ndarray, list[int]]:
+    """Return the seeds of a meeting's games, uint64 [deals * ways], and of its agents.
+
+    Game j has seating j % ways. Without a secret all games of a deal have its seed; with one, each has its own.
+    """
+    ways = len(seatings(line_up))
+    if secret is None:
+        return np.repeat(deal_seeds(seed, round_number, deals), ways), agent_seeds(seed, round_number, line_up)
+    match = MatchSeeds(seed, secret, part=f"{round_number} {line_up}")
+    return match.of_games(0, deals * ways, ways), match.of_agents(len(line_up))

@@ -11,7 +11,9 @@ from ...envs.messages import shorten
 from ...envs.options import check_names
 from ...envs.registry import describe
 from ..agent_settings import MOST_SECONDS
-from ..registry import LONGEST_TEXT, check_agent_text
+from ..outside.session import SECONDS_TO_START
+from ..registry import LONGEST_TEXT, check_agent_text, is_own_bot
+from ..short_names import short_names
 from .schedule import MOST_GAMES_AT_ONCE, MOST_LINE_UPS, MOST_ROUNDS, number_of_line_ups
 
 ROUND_ROBIN, SWISS = "round-robin", "swiss"
@@ -44,6 +46,7 @@ class TournamentSettings:
     | `seed` | of all deals and agents |
     | `precision` | Elo: stop when the ratings are known this well (see `standings.settled`); None: play all rounds |
     | `move_seconds` | time limit for a move of the user's own agents and of searches; None for none |
+    | `start_seconds` | how long bots of the user's own have to start, apart from their moves |
     | `records` | whether to keep the records of all games |
     | `anchor` | the entrant whose rating is 0; None: the mean is 0 |
     """
@@ -57,6 +60,7 @@ class TournamentSettings:
     seed: int = 0
     precision: float | None = None
     move_seconds: float | None = None
+    start_seconds: float = SECONDS_TO_START
     records: bool = False
     anchor: str | None = None
 
@@ -72,9 +76,11 @@ class TournamentSettings:
             value = getattr(self, name)
             if type(value) is not int or not 1 <= value <= most:
                 raise ValueError(f"{name} must be an integer from 1 to {most:,} here, not {shorten(value)}")
-        for name, most in (("precision", MOST_PRECISION), ("move_seconds", MOST_SECONDS)):
+        limits = (("precision", MOST_PRECISION), ("move_seconds", MOST_SECONDS), ("start_seconds", MOST_SECONDS))
+        for name, most in limits:
             value = getattr(self, name)
-            if value is not None and (type(value) not in (int, float) or not 0 < value <= most):
+            may_lack = name != "start_seconds" and value is None
+            if not may_lack and (type(value) not in (int, float) or not 0 < value <= most):
                 raise ValueError(f"{name} must be a number above 0, at most {most:,}, not {shorten(value)}")
         if type(self.records) is not bool:
             raise ValueError(f"records must be true or false, not {shorten(self.records)}")
@@ -103,6 +109,11 @@ class TournamentSettings:
         """Return the names of the entrants in their order."""
         return tuple(entrant.name for entrant in self.agents)
 
+    @property
+    def with_own_bots(self) -> bool:
+        """Tell whether bots of the user's own take part."""
+        return any(is_own_bot(entrant.agent) for entrant in self.agents)
+
     def make_game(self) -> Game:
         """Return the game."""
         check_names(self.game, describe(self.game).options, self.options)
@@ -118,8 +129,8 @@ class TournamentSettings:
 def make_settings(settings: Mapping[str, Any]) -> TournamentSettings:
     """Return the settings of a mapping; agents are texts, or mappings of `name` and `agent`.
 
-    Without an anchor, an agent that plays `random` is it. Raises ValueError that names the setting and what is
-    wrong.
+    Texts of bots of the user's own are named without the folders that they lie in. Without an anchor, an agent that
+    plays `random` is it; one may be given by its text, too. Raises ValueError that names the setting and what is wrong.
     """
     known = [field.name for field in fields(TournamentSettings)]
     for name in settings:
@@ -136,6 +147,8 @@ def make_settings(settings: Mapping[str, Any]) -> TournamentSettings:
     anchor = settings.get("anchor")
     if anchor is None and usual:
         anchor = usual[0]
+    if anchor not in [entrant.name for entrant in entrants]:
+        anchor = next((entrant.name for entrant in entrants if entrant.agent == anchor), anchor)
     given = {**settings, "options": dict(options), "agents": entrants, "anchor": anchor}
     return TournamentSettings(**given)
 
@@ -146,10 +159,12 @@ def _entrants(agents: Any) -> tuple[Entrant, ...]:
     if len(agents) > MOST_AGENTS:
         raise ValueError(f"agents: a tournament has at most {MOST_AGENTS}, not {len(agents):,}")
     entrants: list[Entrant] = []
+    texts = [agent for agent in agents if isinstance(agent, str)]
+    names = dict(zip(texts, short_names(texts), strict=True))
     for agent in agents:
         if isinstance(agent, str):
             count = sum(entrant.agent == agent for entrant in entrants)
-            entrants.append(Entrant(f"{agent} ({count + 1})" if count else agent, agent))
+            entrants.append(Entrant(f"{names[agent]} ({count + 1})" if count else names[agent], agent))
         elif isinstance(agent, Mapping) and set(agent) == {"name", "agent"} and all(map(_is_text, agent.values())):
             entrants.append(Entrant(agent["name"], agent["agent"]))
         else:

@@ -9,16 +9,18 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from types import FrameType
 
 import numpy as np
 
 from ...envs.interruption import interrupt_on_terminate
 from ...envs.records import Record
+from ..match_seeds import Secrets, check_secrets
+from ..outside.private_memory import close_memory, private_memory
 from ..warm_up import warm_up
 from .folder import TournamentFolder, meetings_of
 from .games import PlayedGames, joined, no_games
@@ -42,6 +44,7 @@ def play_tournament(
     folder: TournamentFolder | None = None,
     processes: int = 1,
     tell: Tell | None = None,
+    secrets: Secrets | None = None,
 ) -> Standings:
     """Play a tournament to its end, or on from where the games of its folder leave off, and return the standings.
 
@@ -50,10 +53,17 @@ def play_tournament(
         folder: where its games are kept, whole meetings at a time; None to keep nothing.
         processes: how many play side by side; 1 plays in this one.
         tell: called after every round with the numbers of rounds and games so far.
+        secrets: those of an earlier tournament with bots of the user's own, which is played again; None for new ones.
+
+    With such bots every meeting follows from a secret that nobody but this process and the one that plays it knows
+    until it is over; then it is kept with the games.
 
     KeyboardInterrupt (Ctrl-C, or SIGTERM) ends it with the standings of the whole meetings so far, or goes on to the
-    caller if there are none. Raises ValueError for an agent that cannot be made, PlayersLost if a process dies.
+    caller if there are none. Raises ValueError for an agent that cannot be made, or secrets where there are no such
+    bots, PlayersLost if a process dies.
     """
+    if secrets is not None:
+        check_secrets(secrets, settings.with_own_bots, settings.names)
     game = settings.make_game()
     kept = no_games(game.num_players) if folder is None else folder.read_games(settings)
     terms = Terms(
@@ -64,23 +74,26 @@ def play_tournament(
         deals=settings.deals,
         move_seconds=settings.move_seconds,
         records=settings.records,
+        start_seconds=settings.start_seconds,
     )
+    private = settings.with_own_bots
     rounds: list[PlayedGames] = []
     stopped = ALL_PLAYED
     # in this process, so that the others find compiled what they need
     warm_up(game, terms.agents)
     try:
-        with interrupt_on_terminate(), _players(terms, processes) as play:
+        with interrupt_on_terminate(), _closed(private), _players(terms, processes, private) as play:
             for number in range(settings.rounds):
                 line_ups = _line_ups(settings, rounds, number, game.num_players)
                 rounds.append(kept.chosen(kept.rounds == number))
                 done = set(meetings_of(rounds[-1]))
                 if done - {Meeting(number, one) for one in line_ups}:
                     raise ValueError(f"round {number} has games between agents that do not meet in it")
-                left = [Meeting(number, one) for one in line_ups if Meeting(number, one) not in done]
+                meetings = [Meeting(number, one) for one in line_ups if Meeting(number, one) not in done]
+                left = {one: _secret(one, settings, secrets) for one in meetings}
                 for played, records in play(left):
                     if folder is not None:
-                        folder.add(played, records, settings)
+                        folder.add(played, records, settings, left[meetings_of(played)[0]])
                     rounds[-1] = joined([rounds[-1], played])
                 if tell is not None:
                     tell(number + 1, sum(map(len, rounds)))
@@ -92,6 +105,12 @@ def play_tournament(
             raise
         stopped = INTERRUPTED
     return standings(settings, _in_order(joined(rounds)), stopped)
+
+
+def _secret(meeting: Meeting, settings: TournamentSettings, secrets: Secrets | None) -> bytes | None:
+    if not settings.with_own_bots:
+        return None
+    return (secrets or Secrets()).of_meeting(meeting.round, meeting.names(settings.names))
 
 
 def _ratings(settings: TournamentSettings, rounds: list[PlayedGames]) -> Ratings:
@@ -125,21 +144,25 @@ def _line_ups(settings: TournamentSettings, rounds: list[PlayedGames], number: i
     return swiss_line_ups(average.tolist(), met, byes.tolist(), num_players, random)
 
 
-Play = Callable[[list[Meeting]], Iterator[Played]]
+Play = Callable[[Mapping[Meeting, bytes | None]], Iterator[Played]]
+
+
+def _closed(private: bool) -> AbstractContextManager[None]:
+    return private_memory() if private else nullcontext()
 
 
 @contextmanager
-def _players(terms: Terms, processes: int) -> Iterator[Play]:
-    """Yield a function that plays meetings, in this process or in others; they come as they end."""
+def _players(terms: Terms, processes: int, private: bool) -> Iterator[Play]:
+    """Yield a function that plays meetings with their secrets, in this process or in others; they come as they end."""
     if processes == 1:
         player = Player(terms)
-        yield lambda meetings: map(player.play, meetings)
+        yield lambda meetings: map(player.play, meetings.keys(), meetings.values())
         return
     # fork would copy threads' locks as they happen to be
-    pool = ProcessPoolExecutor(processes, multiprocessing.get_context("spawn"), _begin_process, (terms,))
+    pool = ProcessPoolExecutor(processes, multiprocessing.get_context("spawn"), _begin_process, (terms, private))
 
-    def play(meetings: list[Meeting]) -> Iterator[Played]:
-        futures = [pool.submit(_play_in_process, one) for one in meetings]
+    def play(meetings: Mapping[Meeting, bytes | None]) -> Iterator[Played]:
+        futures = [pool.submit(_play_in_process, one, secret) for one, secret in meetings.items()]
         try:
             for future in as_completed(futures):
                 yield future.result()
@@ -160,8 +183,11 @@ def _players(terms: Terms, processes: int) -> Iterator[Play]:
 _player: Player | None = None
 
 
-def _begin_process(terms: Terms) -> None:
+def _begin_process(terms: Terms, private: bool) -> None:
     global _player
+    if private:
+        # to the end of the process
+        close_memory()
     # Ctrl-C reaches all processes of a terminal; the first one ends the others
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, _leave)
@@ -169,9 +195,9 @@ def _begin_process(terms: Terms) -> None:
     _player = Player(terms)
 
 
-def _play_in_process(meeting: Meeting) -> tuple[PlayedGames, list[Record]]:
+def _play_in_process(meeting: Meeting, secret: bytes | None) -> tuple[PlayedGames, list[Record]]:
     assert _player is not None
-    return _player.play(meeting)
+    return _player.play(meeting, secret)
 
 
 def _leave(number: int, frame: FrameType | None) -> None:

@@ -1,25 +1,42 @@
 """What comes of decisions: actions, and a sentence for each that came to nothing."""
 
+import json
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from ...envs.game import Game
+from ...envs.messages import escape_controls, shorten
 from ..decisions import Decisions
 from ..protocol import AgentFailure
 
 _LONGEST_VALUE = 80
+_LONGEST_SENTENCE = 500
 
 
 class NoMove(Exception):
     """Why a decision came to nothing, in one short sentence."""
 
 
-def shortened(text: str) -> str:
-    """Return a text as one line of at most 80 characters."""
-    line = " ".join(text.split())
-    return line if len(line) <= _LONGEST_VALUE else f"{line[: _LONGEST_VALUE - 3]}..."
+def shortened(text: str, longest: int = _LONGEST_VALUE) -> str:
+    """Return a text as one line of so many characters at most, all of them printable."""
+    # more than can be shown is not looked at: it may be megabytes
+    line = escape_controls(" ".join(text[: 2 * longest].split()))
+    return line if len(line) <= longest else f"{line[: longest - 3]}..."
+
+
+def sentence(reason: Any) -> str:
+    """Return the reason that a bot's process gives, whatever it is, as one line."""
+    return shortened(reason, _LONGEST_SENTENCE) if isinstance(reason, str) else as_json(reason)
+
+
+def as_json(value: Any) -> str:
+    """Return a value of a bot's answer as JSON, as one line of at most 80 characters."""
+    try:
+        return shortened(json.dumps(value))
+    except RecursionError:
+        return shorten(value)
 
 
 def decide_each(number: int, decide: Callable[[int], int]) -> np.ndarray:

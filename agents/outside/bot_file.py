@@ -4,6 +4,7 @@ import importlib.util
 import inspect
 import sys
 import traceback
+from collections.abc import Collection
 from pathlib import Path
 from typing import Any
 
@@ -11,11 +12,12 @@ from .answers import shortened
 
 _FUNCTIONS = (({"observation", "mask"}, set[str]()), ({"position"}, {"legal"}))
 """The kinds of functions: the parameters that one must have, and those that it may have beside them."""
-_ANY_FUNCTION = {"random"}
+_ANY_FUNCTION = {"random", "game_index", "ply"}
 _CLASS = {"game", "seed"}
 _KINDS = (
-    "a function takes (observation, mask), (position) or (position, legal), each also with random; "
-    "a class takes (game, seed) or nothing and has act(decisions)"
+    "a function takes (observation, mask), (position) or (position, legal), each also with random, game_index or ply; "
+    "a class takes (game, seed) or nothing and has act(decisions); what else they need stands behind the name, as in "
+    "FILE.py:NAME,SETTING=VALUE"
 )
 
 
@@ -47,34 +49,51 @@ def load(file: Path, name: str) -> Any:
     return getattr(module, name)
 
 
-def wanted_parameters(thing: Any, name: str) -> set[str]:
-    """Return the names of the parameters that a function or class is to be given; NoBot if it is of no kind."""
+def wanted_parameters(thing: Any, name: str, settings: Collection[str] = ()) -> set[str]:
+    """Return the names of the parameters that a function or class is to be given beside its settings.
+
+    Raises NoBot if it is of no kind, or has no such settings.
+    """
     if not callable(thing):
         raise NoBot(f"{name} is no function or class, but {shortened(repr(thing))}")
     try:
-        parameters = inspect.signature(thing).parameters.values()
+        parameters = list(inspect.signature(thing).parameters.values())
     except (TypeError, ValueError):
         raise NoBot(f"{name} is no bot: {_KINDS}") from None
-    named = {each.name for each in parameters if each.kind in (each.POSITIONAL_OR_KEYWORD, each.KEYWORD_ONLY)}
+    named = [each.name for each in parameters if each.kind in (each.POSITIONAL_OR_KEYWORD, each.KEYWORD_ONLY)]
     variable = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
     required = {each.name for each in parameters if each.default is each.empty and each.kind not in variable}
-    acts = callable(getattr(thing, "act", None))
-    if isinstance(thing, type):
-        if acts and required <= named & _CLASS:
-            return named & _CLASS
-    else:
-        for needed, optional in _FUNCTIONS:
-            allowed = needed | optional | _ANY_FUNCTION
-            if needed <= named and required <= named & allowed:
-                return named & allowed
+    takes_any = any(each.kind is each.VAR_KEYWORD for each in parameters)
+    for allowed in _kinds(thing, set(named)):
+        own = [each for each in named if each not in allowed]
+        unknown = [each for each in settings if each in allowed or not (takes_any or each in own)]
+        if required <= allowed | set(settings):
+            if unknown:
+                there_are = f"its settings are {', '.join(own)}" if own else "it has no settings"
+                raise NoBot(f"{name} has no setting {unknown[0]!r}; {there_are}")
+            return set(named) & allowed
     takes = f"{name}({', '.join(each.name for each in parameters)})"
-    lacks = " without act" if isinstance(thing, type) and not acts else ""
+    lacks = " without act" if isinstance(thing, type) and not _acts(thing) else ""
     raise NoBot(f"{takes}{lacks} is no bot: {_KINDS}")
+
+
+def _kinds(thing: Any, named: set[str]) -> list[set[str]]:
+    """Return what a thing may be given as the kinds of bots that it may be by the names of its parameters."""
+    if isinstance(thing, type):
+        return [_CLASS] if _acts(thing) else []
+    return [needed | optional | _ANY_FUNCTION for needed, optional in _FUNCTIONS if needed <= named]
+
+
+def _acts(thing: type) -> bool:
+    return callable(getattr(thing, "act", None))
 
 
 def described(error: BaseException, file: Path) -> str:
     """Return an error in one line, with the last line of the file that it came through."""
     frames = [frame for frame in traceback.extract_tb(error.__traceback__) if frame.filename == str(file)]
     place = f" ({file.name}, line {frames[-1].lineno})" if frames else ""
-    said = shortened(str(error))
+    try:
+        said = shortened(str(error))
+    except Exception as worse:  # an error of the bot's own may fail to tell itself
+        said = type(worse).__name__
     return f"{type(error).__name__}{f': {said}' if said else ''}{place}"

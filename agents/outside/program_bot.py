@@ -1,6 +1,5 @@
 """An agent that is a program in any language, asked in JSON Lines: "program:COMMAND"."""
 
-import json
 import shlex
 from typing import Any
 
@@ -8,7 +7,7 @@ import numpy as np
 
 from ...envs.game import Game
 from ..decisions import Decisions
-from .answers import NoMove, action_of_move, decide_each, legal_action
+from .answers import NoMove, action_of_move, as_json, decide_each, legal_action
 from .session import BotSession
 from .shown import dealing_stream, shown_states, told_seed, warm_up
 
@@ -18,11 +17,18 @@ PROTOCOL = "meeplezoo-bot/1"
 class ProgramBot:
     """Tells a program one decision after the other: the player, a position that fits what the seat knows, the moves."""
 
-    def __init__(self, game: Game, name: str, command: list[str], seed: int) -> None:
+    def __init__(
+        self, game: Game, name: str, command: list[str], seed: int, start_seconds: float | None = None
+    ) -> None:
         self.name = name
         self._game = game
         self._stream = dealing_stream(seed)
-        self._session = BotSession(command, self._hello(seed))
+        self._session = BotSession(command, self._hello(seed), name=name, start_seconds=start_seconds)
+
+    @property
+    def seconds_starting(self) -> float:
+        """Return the time that has gone into starting the program anew for decisions."""
+        return self._session.seconds_starting
 
     def start(self) -> None:
         """Start the program; NoMove if it cannot be, or does not get ready."""
@@ -41,6 +47,8 @@ class ProgramBot:
     def _decide(self, decisions: Decisions, state: np.void, index: int) -> int:
         game = decisions.game
         content = {
+            "game_index": int(decisions.game_indices[index]),
+            "ply": int(decisions.plies[index]),
             "player": int(decisions.seats[index]),
             "position": game.position(state),
             "legal": game.legal_moves(state),
@@ -49,7 +57,7 @@ class ProgramBot:
         if "move" not in answer:
             raise NoMove("answered without the key 'move'")
         move = answer["move"]
-        return legal_action(decisions, index, action_of_move(game, move, state), json.dumps(move))
+        return legal_action(decisions, index, action_of_move(game, move, state), as_json(move))
 
     def _hello(self, seed: int) -> dict[str, Any]:
         return {
@@ -61,7 +69,7 @@ class ProgramBot:
         }
 
 
-def make(game: Game, text: str, argument: str, seed: int) -> ProgramBot:
+def make(game: Game, text: str, argument: str, seed: int, start_seconds: float | None = None) -> ProgramBot:
     """Return the agent of a command, its program running and ready; see `registry.make_agent`.
 
     Raises ValueError if the command cannot be started or does not say that it is ready.
@@ -73,7 +81,7 @@ def make(game: Game, text: str, argument: str, seed: int) -> ProgramBot:
     if not command:
         raise ValueError(f"agent {text!r}: there is no command; write program:COMMAND")
     warm_up(game)
-    bot = ProgramBot(game, text, command, seed)
+    bot = ProgramBot(game, text, command, seed, start_seconds)
     try:
         bot.start()
     except NoMove as reason:

@@ -1,4 +1,4 @@
-"""An agent that is a function or class in a Python file of the user's own: "FILE.py:NAME".
+"""An agent that is a function or class in a Python file of the user's own: "FILE.py:NAME,SETTING=VALUE,...".
 
 It runs in a process of its own (`python_host`), to which states go as bytes in which all that is hidden has been dealt
 anew. So it sees no more than its seat may know, may crash, print and run for ever, and is killed when its time is up.
@@ -6,6 +6,7 @@ anew. So it sees no more than its seat may know, may crash, print and run for ev
 
 import base64
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,8 @@ import numpy as np
 
 from ...envs.game import Game
 from ..decisions import Decisions
-from .answers import NoMove, decide_each, legal_action
+from .answers import NoMove, as_json, decide_each, legal_action, sentence
+from .bot_settings import Setting, split_name
 from .session import BotSession
 from .shown import dealing_stream, shown_states, told_seed, warm_up
 
@@ -25,19 +27,34 @@ _ENVIRONMENT = {"PYTHONHASHSEED": "0"}
 class PythonBot:
     """Asks a function for one decision after the other, or a class for all at once."""
 
-    def __init__(self, game: Game, text: str, file: Path, name: str, seed: int) -> None:
+    def __init__(
+        self,
+        game: Game,
+        text: str,
+        file: Path,
+        name: str,
+        settings: Mapping[str, Setting],
+        seed: int,
+        start_seconds: float | None = None,
+    ) -> None:
         self.name = text
         self._made_of = {
             "type": "hello",
             "file": str(file.absolute()),
             "name": name,
+            "settings": dict(settings),
             "game": game.name,
             "observation": game.observation,
             "options": dict(game.options),
         }
         self._at_once = False
         self._stream = dealing_stream(seed)
-        self._session = BotSession(_HOST, self._hello(seed), _ENVIRONMENT)
+        self._session = BotSession(_HOST, self._hello(seed), _ENVIRONMENT, name=text, start_seconds=start_seconds)
+
+    @property
+    def seconds_starting(self) -> float:
+        """Return the time that has gone into starting the process anew for decisions."""
+        return self._session.seconds_starting
 
     def start(self) -> None:
         """Start the process; NoMove if the file or what it names is no bot."""
@@ -56,50 +73,63 @@ class PythonBot:
         return decide_each(len(decisions), lambda index: self._decide(decisions, states[index : index + 1], index))
 
     def _decide(self, decisions: Decisions, state: np.ndarray, index: int) -> int:
-        answer = self._ask(state, decisions.seconds_per_move)
-        return legal_action(decisions, index, answer.get("action"), str(answer.get("answer")))
+        answer = self._ask(state, decisions.game_indices[index : index + 1], decisions.seconds_per_move)
+        return legal_action(decisions, index, answer.get("action"), _text(answer.get("answer")))
 
     def _act_at_once(self, decisions: Decisions, states: np.ndarray) -> np.ndarray:
         actions: list[Any] = []
         failure = ""
         try:
-            actions = self._ask(states, decisions.seconds_per_move)["actions"] if len(states) else []
+            actions = self._ask_for_all(decisions, states) if len(states) else []
         except NoMove as reason:
             failure = str(reason)
 
         def decide(index: int) -> int:
             if failure:
                 raise NoMove(failure)
-            return legal_action(decisions, index, actions[index], str(actions[index]))
+            return legal_action(decisions, index, actions[index], as_json(actions[index]))
 
         return decide_each(len(states), decide)
 
-    def _ask(self, states: np.ndarray, seconds_per_move: float | None) -> dict[str, Any]:
+    def _ask_for_all(self, decisions: Decisions, states: np.ndarray) -> list[Any]:
+        actions = self._ask(states, decisions.game_indices, decisions.seconds_per_move).get("actions")
+        # what comes from its process may have been written by the bot
+        if not isinstance(actions, list) or len(actions) != len(states):
+            raise NoMove(f"answered {as_json(actions)}, not {len(states)} integer actions")
+        return actions
+
+    def _ask(self, states: np.ndarray, game_indices: np.ndarray, seconds_per_move: float | None) -> dict[str, Any]:
         number = len(states)
-        content = {"states": base64.b64encode(states.tobytes()).decode(), "seconds_per_move": seconds_per_move}
+        content = {
+            "states": base64.b64encode(states.tobytes()).decode(),
+            "game_indices": game_indices.tolist(),
+            "seconds_per_move": seconds_per_move,
+        }
         seconds = None if seconds_per_move is None else number * seconds_per_move
         answer = self._session.ask(content, seconds, "a move" if number == 1 else f"{number} moves")
         if "failure" in answer:
-            raise NoMove(str(answer["failure"]))
+            raise NoMove(sentence(answer["failure"]))
         return answer
 
     def _hello(self, seed: int) -> dict[str, Any]:
         return {**self._made_of, "seed": told_seed(seed)}
 
 
-def make(game: Game, text: str, argument: str, seed: int) -> PythonBot:
-    """Return the agent of a text FILE.py:NAME, its process running; see `registry.make_agent`.
+def _text(answer: Any) -> str:
+    return answer if isinstance(answer, str) else as_json(answer)
 
-    Raises ValueError if the file or the name is missing, the file raises, or the parameters fit no kind of bot.
+
+def make(game: Game, text: str, argument: str, seed: int, start_seconds: float | None = None) -> PythonBot:
+    """Return the agent of a text FILE.py:NAME,SETTING=VALUE,..., its process running; see `registry.make_agent`.
+
+    Raises ValueError if the file or the name is missing, the file raises, or parameters and settings fit no bot.
     """
-    file, colon, name = text.rpartition(":")
+    file, name, settings = split_name(text)
     path = Path(file)
-    if not colon or not name:
-        raise ValueError(f"agent {text!r} lacks the name of a function or class in the file; write FILE.py:NAME")
     if not path.is_file():
         raise ValueError(f"agent {text!r}: there is no file {file!r}")
     warm_up(game)
-    bot = PythonBot(game, text, path, name, seed)
+    bot = PythonBot(game, text, path, name, settings, seed, start_seconds)
     try:
         bot.start()
     except NoMove as reason:

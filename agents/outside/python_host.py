@@ -5,6 +5,7 @@ prints to stderr.
 """
 
 import base64
+import functools
 import json
 import os
 import random
@@ -20,8 +21,9 @@ from typing import Any, BinaryIO
 import numpy as np
 
 from ...envs.game import Game, make_game
+from ...envs.messages import shorten
 from ..decisions import Decisions
-from .answers import action_of_move, shortened
+from .answers import action_of_move
 from .bot_file import NoBot, described, load, wanted_parameters
 from .shown import warm_up
 
@@ -31,6 +33,8 @@ Bot = Callable[[Decisions, np.ndarray], Answer]
 
 
 _SECONDS_BETWEEN_LOOKS = 1.0
+_TOO_LARGE = 10**300
+"""Python does not write integers of any length."""
 
 
 def main() -> None:
@@ -83,20 +87,21 @@ class _Host:
                 warm_up(self._game)
                 self._file = Path(hello["file"])
                 self._thing = load(self._file, hello["name"])
-            wanted = wanted_parameters(self._thing, hello["name"])
+            wanted = wanted_parameters(self._thing, hello["name"], hello["settings"])
             _seed_globals(hello["seed"])
-            self._bot = self._made(wanted, hello["seed"])
+            self._bot = self._made(wanted, hello["settings"], hello["seed"])
         except NoBot as reason:
             return {"type": "refused", "reason": str(reason)}
         return {"type": "ready", "at_once": isinstance(self._thing, type)}
 
-    def _made(self, wanted: set[str], seed: int) -> Bot:
+    def _made(self, wanted: set[str], settings: dict[str, Any], seed: int) -> Bot:
         thing = self._thing
         if not isinstance(thing, type):
-            return _function_bot(self._game, thing, wanted, np.random.default_rng(seed))
+            function = functools.partial(thing, **settings)
+            return _function_bot(self._game, function, wanted, np.random.default_rng(seed))
         given = {"game": self._game, "seed": seed}
         try:
-            return _class_bot(thing(**{name: given[name] for name in wanted}))
+            return _class_bot(thing(**{name: given[name] for name in wanted}, **settings))
         except Exception as error:
             raise NoBot(f"{thing.__name__} cannot be made: {self._told(error)}") from None
 
@@ -104,7 +109,12 @@ class _Host:
         """Answer one decision, or all of a class, with the bot's actions or with its failure."""
         data = bytearray(base64.b64decode(message["states"]))
         states = np.frombuffer(data, self._game.description.state_dtype)
-        decisions = Decisions(self._game, states, seconds_per_move=message["seconds_per_move"])
+        decisions = Decisions(
+            self._game,
+            states,
+            seconds_per_move=message["seconds_per_move"],
+            game_indices=np.array(message["game_indices"], np.int64),
+        )
         try:
             answer = self._bot(decisions, states)
         except Exception as error:
@@ -135,13 +145,15 @@ def _function_bot(game: Game, function: Callable[..., Any], wanted: set[str], ge
             "position": lambda: game.position(states[0]),
             "legal": lambda: game.legal_moves(states[0]),
             "random": lambda: generator,
+            "game_index": lambda: int(decisions.game_indices[0]),
+            "ply": lambda: int(decisions.plies[0]),
         }
         chosen = function(**{name: parts[name]() for name in wanted})
         if "position" in wanted:
-            return {"action": action_of_move(game, chosen, states[0]), "answer": shortened(repr(chosen))}
-        if isinstance(chosen, int | np.integer) and not isinstance(chosen, bool):
-            return {"action": int(chosen), "answer": str(chosen)}
-        return {"action": -1, "answer": shortened(repr(chosen))}
+            return {"action": action_of_move(game, chosen, states[0]), "answer": shorten(chosen)}
+        if isinstance(chosen, int | np.integer) and not isinstance(chosen, bool) and abs(int(chosen)) < _TOO_LARGE:
+            return {"action": int(chosen), "answer": str(int(chosen))}
+        return {"action": -1, "answer": shorten(chosen)}
 
     return decide
 
