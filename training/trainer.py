@@ -8,6 +8,8 @@ import numpy as np
 
 from ..agents import Agent, make_agent
 from ..agents.evaluation import Evaluation, evaluate
+from ..agents.match_seeds import new_secret
+from ..agents.registry import is_own_bot
 from ..envs import Game
 from ..envs.files import write_atomically
 from .checkpoint import Progress, load_checkpoint, save_checkpoint, set_random_states
@@ -38,6 +40,8 @@ class Trainer:
         self.game: Game = config.make_game()
         self._line = line
         self._rates: dict[str, Any] = {}
+        # of evaluations against bots of the user's own
+        self._secret = new_secret()
         content = load_checkpoint(folder.checkpoint, self.game) if resume else None
         self.learner: Learner = make_learner(config, self.game)
         self.progress = Progress()
@@ -145,7 +149,8 @@ class Trainer:
         seed = self.config.seed
         agents: list[str | Agent] = [self.learner.agent(LEARNER, seed), *[opponent] * (self.game.num_players - 1)]
         # always the same deals: curves of one run are compared with each other
-        return evaluate(self.game, agents, self.config.evaluation_games, seed)
+        secret = self._secret if is_own_bot(opponent) else None
+        return evaluate(self.game, agents, self.config.evaluation_games, seed, secret)
 
     def _show(self, evaluation: dict[str, Any] | None) -> None:
         self._rates = evaluation or self._rates
