@@ -816,6 +816,25 @@ def test_decisions_number_their_games_themselves_if_nobody_else_does():
     assert asked.plies.tolist() == [5, 5, 5]
 
 
+def test_in_an_environment_the_index_is_the_place_of_the_game():
+    noted = []
+
+    class Noting:
+        name = "noting"
+
+        def act(self, decisions):
+            noted.append((decisions.game_indices.tolist(), decisions.plies.tolist()))
+            return decisions.mask.argmax(axis=1)
+
+    env = gymnasium.make_vec("meeplezoo.envs:meeplezoo/Azul-v0", 4, opponents=Noting(), seat="rotate")
+    _, infos = env.reset(seed=1)
+    # in rotation the learner begins the games 0 and 2
+    assert noted == [([1, 3], [0, 0])]
+    env.step(infos["action_mask"].argmax(axis=1))
+    assert noted[1:] == [([0, 1, 2, 3], [1, 2, 1, 2])]
+    env.close()
+
+
 SETTINGS = """
 class Bot:
     def __init__(self, game, seed, sims=50, share=0.5, bold=False, style="calm"):
