@@ -14,7 +14,7 @@ from ..envs.engine.state import RUNNING
 from ..envs.game import Game, IllegalMove, illegal_action_message
 from .decisions import Decisions
 from .match_seeds import MatchSeeds, new_secret
-from .outside.answers import shortened
+from .outside.answers import sentence, shortened
 from .protocol import Agent, AgentFailure
 from .registry import is_own_bot, make_agent
 
@@ -116,7 +116,7 @@ def attempt(
         decisions = Decisions(game, states, seconds_per_move=seconds_per_move, game_indices=game_indices)
         actions = np.array(agent.act(decisions))
     except AgentFailure as failure:
-        return failure.actions, failure.reasons
+        return failure.actions, {index: sentence(reason) for index, reason in failure.reasons.items()}
     except Exception as error:  # whatever it is, it costs the agent these games, and the reason is kept
         nothing = np.full(len(states), NO_ACTION)
         return nothing, dict.fromkeys(everywhere, f"crashed: {type(error).__name__}: {shortened(str(error))}")

@@ -86,6 +86,7 @@ def begun_anew(agent: Agent | None, text: str, game: Game, seed: int, start_seco
     """Return an agent of a text as if just made with the seed: the one given, begun anew, if it has a `restart`."""
     restart: Callable[[int], None] | None = getattr(agent, "restart", None)
     if agent is None or restart is None:
-        return make_agent(text, game, seed, start_seconds)
+        given = {} if start_seconds is None else {"start_seconds": start_seconds}
+        return make_agent(text, game, seed, **given)
     restart(seed)
     return agent

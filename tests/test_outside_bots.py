@@ -18,12 +18,16 @@ import numpy as np
 import pytest
 
 from meeplezoo.agents import Decisions, agent_names, make_agent
-from meeplezoo.agents.matches import play_matches
+from meeplezoo.agents.arena.settings import make_settings
+from meeplezoo.agents.matches import Conduct, play_matches
 from meeplezoo.agents.outside import bot_process, session
 from meeplezoo.agents.outside.bot_file import NoBot, load, wanted_parameters
 from meeplezoo.agents.outside.bot_process import BotProcess
+from meeplezoo.agents.outside.bot_settings import split_name
 from meeplezoo.agents.protocol import AgentFailure
+from meeplezoo.agents.short_names import short_names
 from meeplezoo.cli.main import main
+from meeplezoo.cli.record import split_agents
 from meeplezoo.envs import GameBatch, make_game
 from meeplezoo.envs.engine.random_stream import game_seeds
 
@@ -761,3 +765,341 @@ class Bot:
     with np.load("parts.npz") as parts:
         for name in ("mask", "observation", "seats"):
             np.testing.assert_array_equal(parts[name], getattr(asked, name))
+
+
+# which game, settings, names
+
+INDEXED = """
+import json
+import numpy as np
+
+def note(index, ply, shown):
+    with open("noted", "a") as file:
+        file.write(json.dumps([int(index), int(ply), shown]) + chr(10))
+
+def choose(observation, mask, game_index, ply):
+    note(game_index, ply, float(observation.sum()))
+    return mask.argmax()
+
+class Bot:
+    def act(self, decisions):
+        for index, ply, shown in zip(decisions.game_indices, decisions.plies, decisions.observation.sum(axis=1)):
+            note(index, ply, float(shown))
+        assert decisions.game_indices.dtype == decisions.plies.dtype == np.int64
+        return decisions.mask.argmax(axis=1)
+"""
+
+
+@pytest.mark.parametrize("kind", ["choose", "Bot", "program"])
+def test_a_bot_is_told_which_game_a_decision_belongs_to(folder, monkeypatch, kind):
+    (folder / "indexed.py").write_text(INDEXED)
+    note = "open('noted', 'a').write(json.dumps([message['game_index'], message['ply'], 0.0]) + chr(10))\nfirst()"
+    text = program(folder / "bot.py", note) if kind == "program" else f"indexed.py:{kind}"
+    agents = [make_agent(text, AZUL, 1), make_agent("greedy", AZUL, 2)]
+    seen = []
+
+    def watch(games, states, actions):
+        own = states["to_move"] == games % 2
+        shown = Decisions(AZUL, states).observation.sum(axis=1, dtype=np.float32)
+        for game, state, value in zip(games[own], states[own], shown[own], strict=True):
+            seen.append([int(game) + 7, int(state["ply"]), 0.0 if kind == "program" else float(value)])
+
+    play_matches(AZUL, agents, game_seeds(3, 4), np.array([[0, 1], [1, 0]] * 2), watch, first_index=7)
+    noted = [json.loads(line) for line in (folder / "noted").read_text().splitlines()]
+    assert noted == seen
+    assert {index for index, _, _ in noted} == {7, 8, 9, 10}
+
+
+def test_decisions_number_their_games_themselves_if_nobody_else_does():
+    asked = decisions(AZUL, 3, 5)
+    assert asked.game_indices.tolist() == [0, 1, 2]
+    assert asked.plies.tolist() == [5, 5, 5]
+
+
+def test_in_an_environment_the_index_is_the_place_of_the_game():
+    noted = []
+
+    class Noting:
+        name = "noting"
+
+        def act(self, decisions):
+            noted.append((decisions.game_indices.tolist(), decisions.plies.tolist()))
+            return decisions.mask.argmax(axis=1)
+
+    env = gymnasium.make_vec("meeplezoo.envs:meeplezoo/Azul-v0", 4, opponents=Noting(), seat="rotate")
+    _, infos = env.reset(seed=1)
+    # in rotation the learner begins the games 0 and 2
+    assert noted == [([1, 3], [0, 0])]
+    env.step(infos["action_mask"].argmax(axis=1))
+    assert noted[1:] == [([0, 1, 2, 3], [1, 2, 1, 2])]
+    env.close()
+
+
+SETTINGS = """
+class Bot:
+    def __init__(self, game, seed, sims=50, share=0.5, bold=False, style="calm"):
+        print(repr((sims, share, bold, style)))
+    def act(self, decisions):
+        return decisions.mask.argmax(axis=1)
+
+class Any:
+    def __init__(self, **settings):
+        print(settings)
+    act = Bot.act
+
+def choose(observation, mask, depth, width=2):
+    print(repr((depth, width)))
+    return mask.argmax()
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("Bot", "(50, 0.5, False, 'calm')"),
+        ("Bot,sims=7,share=1e-1,bold=true,style=a:b=c", "(7, 0.1, True, 'a:b=c')"),
+        ("Bot,style=,share=-2,bold=False", "(50, -2, False, '')"),
+        ("Any,sims=7,seeds=x", "{'sims': 7, 'seeds': 'x'}"),
+        ("choose,depth=3", "(3, 2)"),
+    ],
+)
+def test_settings_stand_behind_the_name(folder, capfd, text, shown):
+    (folder / "set.py").write_text(SETTINGS)
+    agent = make_agent(f"set.py:{text}", AZUL, 0)
+    assert len(agent.act(decisions(AZUL, 1))) == 1
+    assert agent.name == f"set.py:{text}"
+    assert capfd.readouterr().err == f"{shown}\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("Bot,sim=7", "Bot has no setting 'sim'; its settings are sims, share, bold, style"),
+        ("Bot,seed=7", "Bot has no setting 'seed'; its settings are sims"),
+        ("choose,depth=3,mask=1", "choose has no setting 'mask'; its settings are depth, width"),
+        ("choose", r"choose\(observation, mask, depth, width\) is no bot"),
+    ],
+)
+def test_settings_that_a_bot_does_not_have_are_refused(folder, text, message):
+    (folder / "set.py").write_text(SETTINGS)
+    with pytest.raises(ValueError, match=message):
+        make_agent(f"set.py:{text}", AZUL, 0)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("set.py:Bot,50", "'50' is no setting; write FILE.py:NAME,SETTING=VALUE"),
+        ("set.py:Bot,", "'' is no setting"),
+        ("set.py:Bot,a b=1", "'a b=1' is no setting"),
+        ("set.py:Bot,sims=1,sims=2", "sims is given twice"),
+        ("set.py:,sims=1", "lacks the name of a function or class"),
+    ],
+)
+def test_texts_that_are_no_settings_are_refused(text, message):
+    with pytest.raises(ValueError, match=message):
+        split_name(text)
+
+
+def test_values_of_settings_are_what_they_look_like():
+    text = "a/b.py:Bot,a=1,b=-1.5,c=1e3,d=TRUE,e=none,f=1_000,g=0x10,h=nan,i=" + "9" * 400
+    file, name, settings = split_name(text)
+    assert (file, name) == ("a/b.py", "Bot")
+    assert list(settings.values()) == [1, -1.5, 1000.0, True, "none", "1_000", "0x10", "nan", float("inf")]
+    assert type(settings["c"]) is float
+
+
+def test_records_are_made_of_agents_with_settings(folder):
+    assert split_agents("mcts:sims=5,leaf=random,a.py:Bot,sims=3,greedy") == [
+        *("mcts:sims=5,leaf=random", "a.py:Bot,sims=3", "greedy")
+    ]
+    (folder / "set.py").write_text(SETTINGS)
+    words = ["record", "azul", "--agents", "set.py:Any,sims=3,more=x,greedy", "--out", "out.jsonl"]
+    assert main(words) == 0
+    assert json.loads((folder / "out.jsonl").read_text())["agents"] == ["set.py:Any,sims=3,more=x", "greedy"]
+
+
+@pytest.mark.parametrize(
+    ("texts", "names"),
+    [
+        (["greedy", "net:runs/a/best.safetensors"], ["greedy", "net:runs/a/best.safetensors"]),
+        (["bots/a.py:f,x=/y/z", "/b c/d.py:f"], ["a.py:f,x=/y/z", "d.py:f"]),
+        (["a/x.py:f", "b/x.py:f", "c/y.py:f"], ["a/x.py:f", "b/x.py:f", "y.py:f"]),
+        (["x.py:f", "b/x.py:f"], ["x.py:f", "b/x.py:f"]),
+        (["b/x.py:f", "b/x.py:f"], ["x.py:f", "x.py:f"]),
+        (["program:python3 /l/p/x.py --level 3"], ["program:python3 x.py --level 3"]),
+        (["program:/usr/bin/python3 'a b/x.py' --at=/c/d"], ["program:python3 a b/x.py --at=/c/d"]),
+        (["program:sh -c 'cat a/b | c'"], ["program:sh -c cat a/b | c"]),
+        (["program:'x"], ["program:'x"]),
+        ([f"program:x {'y' * 50}"], [f"program:x {'y' * 27}..."]),
+    ],
+)
+def test_names_in_tables_are_short_and_different(texts, names):
+    assert short_names(texts) == names
+
+
+def test_tables_name_bots_shortly_and_files_whole(folder, capsys):
+    (folder / "deep").mkdir()
+    program(folder / "deep/bot.py", "first()")
+    text = f"program:{PYTHON} deep/bot.py"
+    short = f"program:{Path(sys.executable).name} bot.py"
+    assert main(["evaluate", "azul", text, "random", "--games", "2", "--json", "out.json"]) == 0
+    rows = capsys.readouterr().out.splitlines()
+    assert sum(row.startswith(f"{short}  ") for row in rows) == 1
+    assert f"{short}: {text}" in rows
+    assert json.loads((folder / "out.json").read_text())["agents"][0]["name"] == text
+    words = ["tournament", "azul", text, "random", "--rounds", "1", "--deals", "1", "--processes", "1", "--out", "cup"]
+    assert main([*words, "--anchor", text]) == 0
+    assert f"{short}  " in capsys.readouterr().out
+    results = json.loads((folder / "cup/results.json").read_text())
+    assert {agent["name"]: agent["agent"] for agent in results["agents"]} == {short: text, "random": "random"}
+    assert results["anchor"] == short
+
+
+# time to start
+
+
+def test_time_to_start_is_given_apart_from_that_of_moves(folder):
+    text = program(folder / "slow.py", "if number == 0: sys.exit(1)\nfirst()")
+    (folder / "slow.py").write_text("import time\ntime.sleep(1)\n" + (folder / "slow.py").read_text())
+    with pytest.raises(ValueError, match=r"did not say ready within 0\.3 s"):
+        make_agent(text, AZUL, 0, start_seconds=0.3)
+    agent = make_agent(text, AZUL, 0, start_seconds=60)
+    conduct = Conduct(2, 2, 0.8)
+    agents = [agent, make_agent("random", AZUL, 1)]
+    began = time.perf_counter()
+    play_matches(AZUL, agents, game_seeds(1, 2), np.array([[0, 1], [0, 1]]), None, conduct)
+    elapsed = time.perf_counter() - began
+    # the first decision ends the process, for the second one it is started anew
+    assert conduct.failures == {0: (0, "the program ended with exit code 1")}
+    assert agent.seconds_starting > 1
+    assert conduct.seconds.sum() + agent.seconds_starting < elapsed
+
+
+def test_commands_give_bots_time_to_start(folder, capsys, monkeypatch):
+    text = program(folder / "slow.py", "first()")
+    (folder / "slow.py").write_text("import time\ntime.sleep(0.6)\n" + (folder / "slow.py").read_text())
+    for words in (
+        ["evaluate", "azul", text, "random", "--games", "2"],
+        ["record", "azul", "--agents", f"{text},random", "--out", "out.jsonl"],
+        ["play", "azul", text, "random"],
+        ["tournament", "azul", text, "random", "--out", "cup"],
+    ):
+        assert main([*words, "--start-seconds", "0.2"]) == 2
+        assert "did not say ready within 0.2 s" in capsys.readouterr().err
+    settings = make_settings({"game": "azul", "agents": ["random", "greedy"]})
+    assert settings.start_seconds == session.SECONDS_TO_START == 120
+    with pytest.raises(ValueError, match="start_seconds must be a number above 0, not None"):
+        make_settings({"game": "azul", "agents": ["random", "greedy"], "start_seconds": None})
+
+
+# whatever a bot answers
+
+ANSWERS = {
+    b'{"id": %d, "move": NaN}': 'answered {"id": 1, "move": NaN}, which holds NaN, which is not a JSON number',
+    b'{"id": %d, "id": 2}': 'answered {"id": 1, "id": 2}, which has the key \'id\' twice in one object',
+    b'{"id": %d, "move": 1e999}': 'answered {"id": 1, "move": 1e999}, which holds the number',
+    b'{"id": %d, "move": ' + b"7" * 5000 + b"}": 'answered no JSON: {"id": 1, "move": 7777',
+    b'{"id": %d, "move": ' + b"[" * 200 + b"]" * 200 + b"}": "answered [[[[",
+    b'{"id": %d, "move": ' + b"[" * 5000 + b"]" * 5000 + b"}": 'answered no JSON: {"id": 1, "move": [[[',
+    b'{"id": %d, "move": {"source": {}, "colour": [], "line": true}}': "answered {",
+    b'{"id": %d, "move": {"source": -1, "colour": "red", "line": 99999999999999999999999}}': "answered {",
+    b'{"id": %d, "move": {"source": 1.0, "colour": "red", "line": 1e300}}': "answered {",
+    b'{"id": %d, "move": "\\ud800\\u001b[2J"}': 'answered "\\ud800\\u001b[2J", which is not a legal move',
+    b'{"id": %d, "\xff": 1}': "answered no JSON: {",
+    b'{"id": %d, "move": "\x1b[2J"}': r'answered no JSON: {"id": 1, "move": "\x1b[2J"}',
+    b"\x1b]0;title\x07": r"answered no JSON: \x1b]0;title\x07",
+    b'{"id": ' + b"1" * 4000 + b"}": 'answered {"id": 1111',
+    b'{"id": {"a": ' + b"[" * 500 + b"]" * 500 + b"}}": 'answered {"id": {',
+    b'{"id": null}': 'answered {"id": null} to the decision with the id 1',
+    b"": "answered no JSON: ",
+    b"null": "answered null, which is no JSON object",
+}
+
+
+def test_whatever_a_program_answers_costs_that_decision_alone(folder):
+    (folder / "says.py").write_text("""
+import json, sys
+answer = open("answer", "rb").read()
+for line in sys.stdin:
+    message = json.loads(line)
+    if message["type"] == "hello":
+        print('{"type": "ready"}', flush=True)
+    else:
+        sys.stdout.buffer.write(answer.replace(b"%d", str(message.get("id")).encode()) + b"\\n")
+        sys.stdout.flush()
+""")
+    asked = decisions(AZUL, 1)
+    for answer, expected in ANSWERS.items():
+        (folder / "answer").write_bytes(answer)
+        agent = make_agent(f"program:{PYTHON} -I -S says.py", AZUL, 0)
+        _, reasons = failures(agent, asked)
+        assert reasons[0].startswith(expected), answer[:80]
+        assert len(reasons[0]) < 200
+        assert reasons[0].isprintable()
+        agent._session._drop()
+
+
+def test_refusals_are_shown_short_and_without_what_acts_on_a_terminal(folder):
+    for reason, shown in (
+        ('"\\u001b[2J' + "x" * 9999 + '"', r"\\x1b\[2Jx{480,}\.\.\."),
+        ("[[1]]", r"\[\[1\]\]"),
+        ("7", "7"),
+    ):
+        text = program(folder / "refuses.py", "", ready=f'{{"type": "refused", "reason": {reason}}}')
+        with pytest.raises(ValueError, match=shown) as caught:
+            make_agent(text, AZUL, 0)
+        assert len(str(caught.value)) < 900
+        assert str(caught.value).isprintable()
+
+
+HOSTILE = """
+import os
+import numpy as np
+
+def forge(text):
+    for number in range(3, 64):
+        try:
+            os.write(number, text)
+        except OSError:
+            pass
+
+class Untold(Exception):
+    def __str__(self):
+        raise KeyError
+
+class Bot:
+    calls = 0
+    def act(self, decisions):
+        Bot.calls += 1
+        if Bot.calls == 1:
+            forge(b'{"id": 1, "actions": 7}' + chr(10).encode())
+        if Bot.calls == 2:
+            return [10**5000] * len(decisions)
+        if Bot.calls == 3:
+            raise Untold
+        if Bot.calls == 4:
+            raise ValueError("\x1b[2J" + "x" * 10**6)
+        return decisions.mask.argmax(axis=1)
+
+def choose(observation, mask):
+    return 10**5000
+"""
+
+
+def test_what_a_python_bot_forges_or_raises_costs_its_own_decisions(folder):
+    (folder / "hostile.py").write_text(HOSTILE)
+    agent = make_agent("hostile.py:Bot", AZUL, 0)
+    asked = decisions(AZUL, 2)
+    shown = []
+    for _ in range(4):
+        _, reasons = failures(agent, asked)
+        assert len(set(reasons.values())) == 1
+        shown.append(reasons[0])
+    # the forged line was taken for the answer, so the true one is that to the next decision
+    assert shown[0] == "answered 7, not 2 integer actions"
+    assert shown[1].startswith("answered {")
+    assert all(len(reason) < 300 and reason.isprintable() for reason in shown)
+    agent = make_agent("hostile.py:choose", AZUL, 0)
+    _, reasons = failures(agent, decisions(AZUL, 1))
+    assert reasons[0] == "answered a int too large to write, which is not a legal move"

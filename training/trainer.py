@@ -9,6 +9,8 @@ import numpy as np
 
 from ..agents import Agent, make_agent
 from ..agents.evaluation import Evaluation, evaluate
+from ..agents.match_seeds import new_secret
+from ..agents.registry import is_own_bot
 from ..envs import Game
 from ..envs.files import write_atomically
 from ..envs.messages import display_name
@@ -47,6 +49,8 @@ class Trainer:
         self._line = line
         self._rates: dict[str, Any] = {}
         self._trust = trust
+        # of evaluations against bots of the user's own
+        self._secret = new_secret()
         saved = resume and _has_checkpoint(folder)
         content = load_checkpoint(folder.checkpoint, self.game) if saved else None
         self.learner: Learner = make_learner(config, self.game, trust=trust)
@@ -160,7 +164,8 @@ class Trainer:
         seed = self.config.seed
         agents: list[str | Agent] = [self.learner.agent(LEARNER, seed), *[opponent] * (self.game.num_players - 1)]
         # always the same deals: curves of one run are compared with each other
-        return evaluate(self.game, agents, self.config.evaluation_games, seed, trust=self._trust)
+        secret = self._secret if is_own_bot(opponent) else None
+        return evaluate(self.game, agents, self.config.evaluation_games, seed, secret, trust=self._trust)
 
     def _show(self, evaluation: dict[str, Any] | None) -> None:
         self._rates = evaluation or self._rates

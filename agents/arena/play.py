@@ -57,8 +57,8 @@ class Player:
         terms, line_up = self.terms, meeting.line_up
         ways = seatings(line_up)
         seats = np.tile(ways, (terms.deals, 1))
-        seeds, agents_seeds = meeting_seeds(terms.seed, meeting.round, line_up, terms.deals, secret)
-        agents = self._agents(line_up, agents_seeds)
+        seeds, own_seeds = meeting_seeds(terms.seed, meeting.round, line_up, terms.deals, secret)
+        agents = self._agents(line_up, own_seeds)
         # an agent that holds several seats of a game has a stream of its own for each
         places = np.array([_places(line_up, seating) for seating in ways])
         conduct = Conduct(len(seeds), len(line_up), terms.move_seconds)

@@ -1,7 +1,8 @@
 """A tournament: rounds of meetings, played in one process or in several, until the ratings are known.
 
-The games follow from the settings alone: not from the number of processes, and not from interruptions. A round is
-played to its end before the next one is drawn or the precision is looked at.
+The games follow from the settings alone, with bots of the user's own also from secrets: not from the number of
+processes, and not from interruptions. A round is played to its end before the next one is drawn or the precision is
+looked at.
 """
 
 import multiprocessing

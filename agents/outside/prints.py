@@ -18,7 +18,7 @@ class Prints:
 
     def show(self, text: str) -> None:
         """Show a piece of text, or what still fits."""
-        if not text or self._left <= 0:
+        if not text or self._left < 0:
             return
         shown = text.encode(errors="replace")[: self._left].decode(errors="ignore")
         self._left -= len(text.encode(errors="replace"))
