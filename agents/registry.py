@@ -47,10 +47,11 @@ def make_agent(text: str, game: Game, seed: int | None = None, *, trust: bool = 
     return _FACTORIES[name][0](game, text, argument, checked_seed(seed))
 
 
-def begun_anew(agent: Agent | None, text: str, game: Game, seed: int) -> Agent:
+def begun_anew(agent: Agent | None, text: str, game: Game, seed: int, *, trust: bool = False) -> Agent:
     """Return an agent of a text as if just made with the seed: the one given, begun anew, if it has a `restart`."""
     restart: Callable[[int], None] | None = getattr(agent, "restart", None)
     if agent is None or restart is None:
-        return make_agent(text, game, seed)
+        given = {"trust": True} if trust else {}
+        return make_agent(text, game, seed, **given)
     restart(seed)
     return agent

@@ -60,6 +60,14 @@ class CommandParser(argparse.ArgumentParser):
             "num_players follows from the number of agents if it is not given",
         )
 
+    def add_trust(self) -> None:
+        """Add --trust."""
+        self.add_argument(
+            "--trust",
+            action="store_true",
+            help="read agents ppo:FILE of classes of their own, too, which runs code out of the file",
+        )
+
     def add_seed(self, default: int | None) -> None:
         """Add --seed."""
         text = "a new one every time, which is shown" if default is None else str(default)
@@ -115,14 +123,14 @@ def game_for(name: str, options: list[str], num_agents: int | None) -> Game:
         raise UsageError(str(error)) from None
 
 
-def agents_for(game: Game, names: Sequence[str], seed: int) -> list[Agent]:
-    """Return the agents of the names; UsageError for an unknown one."""
+def agents_for(game: Game, names: Sequence[str], seed: int, *, trust: bool = False) -> list[Agent]:
+    """Return the agents of the names; UsageError for an unknown one. `trust` is that of `make_agent`."""
     # networks of this size play many times slower with several threads on busy cores; a user's own setting counts
     os.environ.setdefault("OMP_NUM_THREADS", "1")
     from ..agents.matches import seat_agents
 
     try:
-        return seat_agents(game, names, seed)
+        return seat_agents(game, names, seed, trust=trust)
     except ValueError as error:
         raise UsageError(str(error)) from None
 

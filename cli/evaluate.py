@@ -16,7 +16,7 @@ def run(words: list[str]) -> int:
     """Play the games, print the table and write the JSON file."""
     arguments = _parser().read(words)
     game = game_for(arguments.game, arguments.option, len(arguments.agents))
-    agents = agents_for(game, arguments.agents, arguments.seed)
+    agents = agents_for(game, arguments.agents, arguments.seed, trust=arguments.trust)
     path = output_file(arguments.json) if arguments.json else None
     from ..agents.evaluation import evaluate
     from ..envs import IllegalMove
@@ -49,6 +49,7 @@ def _parser() -> CommandParser:
     parser.add_argument("agents", metavar="AGENT", nargs="+", help="one per player; the same twice is two agents")
     parser.add_games(1000)
     parser.add_seed(0)
+    parser.add_trust()
     parser.add_argument("--json", metavar="FILE", help="also write the results as JSON")
     return parser
 

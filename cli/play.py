@@ -40,7 +40,7 @@ def run(words: list[str]) -> int:
     seed = checked_seed(arguments.seed)
     game = game_for(arguments.game, arguments.option, len(arguments.agents) or None)
     names = arguments.agents or [HUMAN, *["greedy"] * (game.num_players - 1)]
-    agents = _agents(game, names, seed)
+    agents = _agents(game, names, seed, arguments.trust)
     path = output_file(arguments.save) if arguments.save else None
     print(f"{described(game)}, seed {seed}: {' against '.join(names)}\n")
     try:
@@ -67,16 +67,17 @@ def _parser() -> CommandParser:
     parser.add_game()
     parser.add_argument("agents", metavar="AGENT", nargs="*", help="one per seat; `human` is a person")
     parser.add_seed(None)
+    parser.add_trust()
     parser.add_argument("--save", metavar="FILE", help="write the record of the whole game to a file")
     return parser
 
 
-def _agents(game: Game, names: list[str], seed: int) -> list[Agent | None]:
+def _agents(game: Game, names: list[str], seed: int, trust: bool) -> list[Agent | None]:
     """Return the agents, None for a person."""
     if HUMAN not in names:
-        return [*agents_for(game, names, seed)]
+        return [*agents_for(game, names, seed, trust=trust)]
     # a stand-in keeps every other agent's stream what it is without people
-    machines = agents_for(game, ["random" if name == HUMAN else name for name in names], seed)
+    machines = agents_for(game, ["random" if name == HUMAN else name for name in names], seed, trust=trust)
     return [None if name == HUMAN else agent for name, agent in zip(names, machines, strict=True)]
 
 

@@ -11,7 +11,7 @@ def run(words: list[str]) -> int:
     arguments = _parser().read(words)
     names = arguments.agents.split(",")
     game = game_for(arguments.game, arguments.option, len(names))
-    agents = agents_for(game, names, arguments.seed)
+    agents = agents_for(game, names, arguments.seed, trust=arguments.trust)
     path = output_file(arguments.out)
     from ..agents.recording import record_games
     from ..envs import IllegalMove
@@ -42,6 +42,7 @@ def _parser() -> CommandParser:
     )
     parser.add_games(1)
     parser.add_seed(0)
+    parser.add_trust()
     parser.add_argument(
         "--positions", action="store_true", help="write position and legal moves before every move, too"
     )

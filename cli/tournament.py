@@ -29,6 +29,8 @@ def run(words: list[str]) -> int:
     from ..agents.arena.folder import TournamentFolder
     from ..agents.arena.standings import INTERRUPTED
     from ..agents.arena.tournament import PlayersLost, play_tournament
+    from ..envs.files import remove_leftovers
+    from ..envs.locks import FolderInUse, lock_folder
 
     try:
         if arguments.resume:
@@ -39,17 +41,21 @@ def run(words: list[str]) -> int:
         else:
             settings = _settings(parser, arguments)
             folder = TournamentFolder(arguments.out or _new_folder(settings.game))
-            _check_agents(settings)
+            _check_agents(settings, arguments.trust)
             folder.begin(settings)
     except ValueError as error:
         raise UsageError(str(error)) from None
     print(f"folder: {folder.path}", flush=True)
     processes = arguments.processes or _cores()
     try:
-        table = play_tournament(settings, folder, processes, _tell(settings))
+        with lock_folder(folder.path):
+            remove_leftovers(folder.path)
+            table = play_tournament(settings, folder, processes, _tell(settings), trust=arguments.trust)
+            _show(table, folder)
+    except FolderInUse as error:
+        raise CommandError(error) from None
     except (ValueError, PlayersLost) as error:
         raise CommandError(f"{error}; go on with: meeplezoo tournament --resume {folder.path}") from None
-    _show(table, folder)
     if table.stopped == INTERRUPTED:
         print(f"interrupted; go on with: meeplezoo tournament --resume {folder.path}")
         return _INTERRUPTED
@@ -91,6 +97,7 @@ def _parser() -> CommandParser:
     )
     parser.add_argument("--anchor", metavar="NAME", help="the agent whose rating is 0 (default: random)")
     parser.add_argument("--records", action="store_true", help="keep the records of all games")
+    parser.add_trust()
     parser.add_seed(0)
     # a config has a seed of its own, which stands unless one is given
     parser.set_defaults(seed=None)
@@ -134,12 +141,12 @@ def _settings(parser: CommandParser, arguments: argparse.Namespace) -> Tournamen
     return make_settings({**given, "game": first, "options": options, "agents": rest})
 
 
-def _check_agents(settings: TournamentSettings) -> None:
+def _check_agents(settings: TournamentSettings, trust: bool) -> None:
     """Raise ValueError for an agent that cannot be made, before anything is written."""
     from ..agents import make_agent
 
     for entrant in settings.agents:
-        make_agent(entrant.agent, settings.make_game(), settings.seed)
+        make_agent(entrant.agent, settings.make_game(), settings.seed, trust=trust)
 
 
 def _new_folder(game: str) -> Path:

@@ -27,6 +27,7 @@ def run(words: list[str]) -> int:
         help="file or name of a config, and changes to it",
     )
     parser.add_argument("--resume", metavar="RUN", help="folder of a run that is to go on")
+    parser.add_trust()
     arguments = parser.read(words)
     first, *rest = arguments.words or [None]
     is_config = first is not None and ("=" not in first or Path(first).exists())
@@ -36,7 +37,7 @@ def run(words: list[str]) -> int:
     try:
         from ..training.command import train_command
 
-        code: int = train_command(config, overrides, arguments.resume)
+        code: int = train_command(config, overrides, arguments.resume, trust=arguments.trust)
     except ImportError as error:
         if str(error.name).startswith("meeplezoo"):
             raise

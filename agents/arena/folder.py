@@ -4,10 +4,9 @@ import json
 from pathlib import Path
 from typing import Any
 
-import yaml
-
-from ...configs.yaml_settings import parse_settings
-from ...envs.files import write_atomically
+from ...configs.yaml_settings import read_settings, write_settings
+from ...envs.files import append, remove_leftovers, write_atomically
+from ...envs.locks import is_unused
 from ...envs.records import Record, record_line
 from .games import PlayedGames, as_lines, from_lines
 from .play import Meeting
@@ -37,25 +36,24 @@ class TournamentFolder:
 
     def begin(self, settings: TournamentSettings) -> None:
         """Make the folder with its settings; ValueError if it has been used already."""
-        if self.path.exists() and (not self.path.is_dir() or any(self.path.iterdir())):
+        # what a process that was killed has left there is no use of it
+        remove_leftovers(self.path)
+        if not is_unused(self.path):
             raise ValueError(f"folder {self.path} is not empty; name another one or --resume {self.path}")
         with write_atomically(self.settings, "w") as file:
-            yaml.safe_dump(settings.to_mapping(), file, sort_keys=False, allow_unicode=True)
+            file.write(write_settings(settings.to_mapping()))
 
     def read_settings(self) -> TournamentSettings:
         """Return the settings of a tournament that has begun; ValueError if there is none."""
         if not self.settings.is_file():
             raise ValueError(f"{self.path} is no folder of a tournament: it has no {self.settings.name}")
-        source = str(self.settings)
-        return make_settings(parse_settings(self.settings.read_text(encoding="utf-8"), source))
+        return make_settings(read_settings(self.settings))
 
     def add(self, games: PlayedGames, records: list[Record], settings: TournamentSettings) -> None:
         """Append the games of a whole meeting, records first: a meeting without its games is played again."""
         if settings.records:
-            with self.records.open("ab") as file:
-                file.write(b"".join(map(record_line, records)))
-        with self.games.open("a", encoding="utf-8") as lines:
-            lines.write(as_lines(games, settings.names))
+            append(self.records, b"".join(map(record_line, records)))
+        append(self.games, as_lines(games, settings.names).encode())
 
     def read_games(self, settings: TournamentSettings) -> PlayedGames:
         """Return all games of whole meetings, and remove from the files what an interruption has left of others.

@@ -35,6 +35,7 @@ class Terms:
     """Deals of a meeting."""
     move_seconds: float | None
     records: bool
+    trust: bool = False
 
 
 class Player:
@@ -71,7 +72,9 @@ class Player:
         seeds = agent_seeds(self.terms.seed, meeting.round, meeting.line_up)
         for place, (entrant, seed) in enumerate(zip(meeting.line_up, seeds, strict=True)):
             key = entrant, meeting.line_up[:place].count(entrant)
-            self._kept[key] = begun_anew(self._kept.get(key), self.terms.agents[entrant], self.terms.game, seed)
+            self._kept[key] = begun_anew(
+                self._kept.get(key), self.terms.agents[entrant], self.terms.game, seed, trust=self.terms.trust
+            )
             agents.append(self._kept[key])
         return agents
 

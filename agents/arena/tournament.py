@@ -40,6 +40,8 @@ def play_tournament(
     folder: TournamentFolder | None = None,
     processes: int = 1,
     tell: Tell | None = None,
+    *,
+    trust: bool = False,
 ) -> Standings:
     """Play a tournament to its end, or on from where the games of its folder leave off, and return the standings.
 
@@ -48,6 +50,7 @@ def play_tournament(
         folder: where its games are kept, whole meetings at a time; None to keep nothing.
         processes: how many play side by side; 1 plays in this one.
         tell: called after every round with the numbers of rounds and games so far.
+        trust: that of `make_agent`; never out of a file of settings, which others may have written.
 
     KeyboardInterrupt (Ctrl-C, or SIGTERM) ends it with the standings of the whole meetings so far, or goes on to the
     caller if there are none. Raises ValueError for an agent that cannot be made, PlayersLost if a process dies.
@@ -62,6 +65,7 @@ def play_tournament(
         deals=settings.deals,
         move_seconds=settings.move_seconds,
         records=settings.records,
+        trust=trust,
     )
     rounds: list[PlayedGames] = []
     stopped = ALL_PLAYED
