@@ -37,7 +37,8 @@ def run(words: list[str]) -> int:
     try:
         from ..training.command import train_command
 
-        code: int = train_command(config, overrides, arguments.resume, trust=arguments.trust)
+        trust = {"trust": True} if arguments.trust else {}
+        code: int = train_command(config, overrides, arguments.resume, **trust)
     except ImportError as error:
         if str(error.name).startswith("meeplezoo"):
             raise
