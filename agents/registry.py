@@ -43,7 +43,7 @@ def make_agent(
     """Return the agent that a text like "greedy" or "ppo:runs/mine/best.zip" names, with its own random stream.
 
     `start_seconds` is how long a bot of the user's own has to start, whenever it does; None for 120. With `trust` the
-    file of a "ppo" that holds classes of its own may run code when it is read; without, no file of a trained agent does.
+    file of a "ppo" that holds classes of its own may run code when it is read; otherwise no trained agent's file does.
 
     Raises ValueError that lists the known names, or says what is wrong with the part behind the colon.
     """
@@ -82,11 +82,15 @@ def is_own_bot(agent: str | Agent) -> bool:
     return isinstance(agent, program_bot.ProgramBot | python_bot.PythonBot)
 
 
-def begun_anew(agent: Agent | None, text: str, game: Game, seed: int, start_seconds: float | None = None) -> Agent:
+def begun_anew(
+    agent: Agent | None, text: str, game: Game, seed: int, start_seconds: float | None = None, *, trust: bool = False
+) -> Agent:
     """Return an agent of a text as if just made with the seed: the one given, begun anew, if it has a `restart`."""
     restart: Callable[[int], None] | None = getattr(agent, "restart", None)
     if agent is None or restart is None:
-        given = {} if start_seconds is None else {"start_seconds": start_seconds}
+        given: dict[str, Any] = {} if start_seconds is None else {"start_seconds": start_seconds}
+        if trust:
+            given["trust"] = True
         return make_agent(text, game, seed, **given)
     restart(seed)
     return agent

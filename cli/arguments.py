@@ -99,6 +99,14 @@ class CommandParser(argparse.ArgumentParser):
             help="always, never or auto: where the terminal can show it and NO_COLOR is not set (default: auto)",
         )
 
+    def add_trust(self) -> None:
+        """Add --trust."""
+        self.add_argument(
+            "--trust",
+            action="store_true",
+            help="read agents ppo:FILE of classes of their own, too, which runs code out of the file",
+        )
+
     def add_seed(self, default: int | None) -> None:
         """Add --seed."""
         text = "a new one every time, which is shown" if default is None else str(default)
@@ -258,16 +266,22 @@ def told_secret(secret: bytes | None) -> str:
 
 
 def agents_for(
-    game: Game, names: Sequence[str], seed: int, secret: bytes | None = None, start_seconds: float | None = None
+    game: Game,
+    names: Sequence[str],
+    seed: int,
+    secret: bytes | None = None,
+    start_seconds: float | None = None,
+    *,
+    trust: bool = False,
 ) -> list[Agent]:
-    """Return the agents of the names; UsageError for an unknown one."""
+    """Return the agents of the names; UsageError for an unknown one. `trust` is that of `make_agent`."""
     # networks of this size play many times slower with several threads on busy cores; a user's own setting counts
     os.environ.setdefault("OMP_NUM_THREADS", "1")
     from ..agents.matches import seat_agents
 
     refuse_people(names)
     try:
-        return seat_agents(game, names, seed, secret, start_seconds)
+        return seat_agents(game, names, seed, secret, start_seconds, trust=trust)
     except ValueError as error:
         raise UsageError(str(error)) from None
 

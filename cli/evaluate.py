@@ -27,7 +27,7 @@ def run(words: list[str]) -> int:
     arguments = _parser().read(words)
     game = game_for(arguments.game, arguments.option, arguments.agents)
     secret = secret_for(arguments.secret, arguments.agents)
-    agents = agents_for(game, arguments.agents, arguments.seed, secret, arguments.start_seconds)
+    agents = agents_for(game, arguments.agents, arguments.seed, secret, arguments.start_seconds, trust=arguments.trust)
     path = output_file(arguments.json) if arguments.json else None
     from ..agents.evaluation import evaluate
     from ..envs import IllegalMove
@@ -68,6 +68,7 @@ def _parser() -> CommandParser:
     parser.add_seed(0)
     parser.add_secret()
     parser.add_start_seconds()
+    parser.add_trust()
     parser.add_argument("--json", metavar="FILE", help="also write the results as JSON")
     return parser
 

@@ -48,7 +48,7 @@ def run(words: list[str]) -> int:
     seed = checked_seed(arguments.seed)
     game = game_for(arguments.game, arguments.option, arguments.agents)
     names = arguments.agents or [HUMAN, *["greedy"] * (game.num_players - 1)]
-    agents = _agents(game, names, seed, arguments.start_seconds)
+    agents = _agents(game, names, seed, arguments.start_seconds, arguments.trust)
     from ..agents.warm_up import warm_up
 
     # here, and not in the middle of a person's game
@@ -81,16 +81,16 @@ def _parser() -> CommandParser:
     parser.add_seed(None)
     parser.add_colour()
     parser.add_start_seconds()
+    parser.add_trust()
     parser.add_argument("--save", metavar="FILE", help="write the record of the whole game to a file")
     return parser
 
 
-def _agents(game: Game, names: list[str], seed: int, start_seconds: float | None) -> list[Agent | None]:
+def _agents(game: Game, names: list[str], seed: int, start_seconds: float | None, trust: bool) -> list[Agent | None]:
     """Return the agents, None for a person."""
-    if HUMAN not in names:
-        return [*agents_for(game, names, seed, None, start_seconds)]
     # a stand-in keeps every other agent's stream what it is without people
-    machines = agents_for(game, ["random" if name == HUMAN else name for name in names], seed, None, start_seconds)
+    seated = ["random" if name == HUMAN else name for name in names]
+    machines = agents_for(game, seated, seed, None, start_seconds, trust=trust)
     return [None if name == HUMAN else agent for name, agent in zip(names, machines, strict=True)]
 
 

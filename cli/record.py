@@ -25,7 +25,7 @@ def run(words: list[str]) -> int:
     names = split_agents(arguments.agents)
     game = game_for(arguments.game, arguments.option, names)
     secret = secret_for(arguments.secret, names)
-    agents = agents_for(game, names, arguments.seed, secret, arguments.start_seconds)
+    agents = agents_for(game, names, arguments.seed, secret, arguments.start_seconds, trust=arguments.trust)
     path = output_file(arguments.out)
     from ..agents.recording import record_games
     from ..envs import IllegalMove
@@ -66,6 +66,7 @@ def _parser() -> CommandParser:
     parser.add_seed(0)
     parser.add_secret()
     parser.add_start_seconds()
+    parser.add_trust()
     parser.add_argument(
         "--positions", action="store_true", help="write position and legal moves before every move, too"
     )

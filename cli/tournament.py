@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from ..agents.match_seeds import Secrets
 
 _INTERRUPTED = 130
-_LONGEST_CONFIG = 2**20
 
 
 def run(words: list[str]) -> int:
@@ -32,6 +31,8 @@ def run(words: list[str]) -> int:
     from ..agents.arena.folder import TournamentFolder
     from ..agents.arena.standings import INTERRUPTED
     from ..agents.arena.tournament import PlayersLost
+    from ..envs.files import remove_leftovers
+    from ..envs.locks import FolderInUse, lock_folder
 
     secrets = secrets_of(arguments.secret) if arguments.secret else None
     try:
@@ -45,17 +46,21 @@ def run(words: list[str]) -> int:
             settings = _settings(parser, arguments)
             _check_secrets(settings, secrets)
             folder = TournamentFolder(arguments.out or _new_folder(settings.game))
-            _check_agents(settings)
+            _check_agents(settings, arguments.trust)
             folder.begin(settings)
     except ValueError as error:
         raise UsageError(str(error)) from None
     print(f"folder: {folder.path}", flush=True)
     processes = arguments.processes or _cores()
     try:
-        table = _play(settings, folder, processes, secrets)
+        with lock_folder(folder.path):
+            remove_leftovers(folder.path)
+            table = _play(settings, folder, processes, secrets, arguments.trust)
+            _show(table, folder)
+    except FolderInUse as error:
+        raise CommandError(error) from None
     except (ValueError, PlayersLost) as error:
         raise CommandError(f"{error}; {_way_on(folder)}") from None
-    _show(table, folder)
     if table.stopped == INTERRUPTED:
         print(f"interrupted; {_way_on(folder)}")
         return _INTERRUPTED
@@ -117,6 +122,7 @@ def _parser() -> CommandParser:
     parser.add_start_seconds()
     parser.add_argument("--anchor", metavar="NAME", help="the agent whose rating is 0 (default: random)")
     parser.add_argument("--records", action="store_true", help="keep the records of all games")
+    parser.add_trust()
     parser.add_seed(0)
     # a config has a seed of its own, which stands unless one is given
     parser.set_defaults(seed=None)
@@ -134,7 +140,7 @@ def _settings(parser: CommandParser, arguments: argparse.Namespace) -> Tournamen
     if not arguments.words:
         parser.error("the following arguments are required: GAME AGENT AGENT ..., CONFIG, or --resume FOLDER")
     from ..agents.arena.settings import SWISS, make_settings
-    from ..configs.yaml_settings import parse_overrides, parse_settings
+    from ..configs.yaml_settings import parse_overrides
     from ..envs.messages import shorten
     from ..envs.options import parse
     from ..envs.registry import describe, game_names
@@ -155,7 +161,7 @@ def _settings(parser: CommandParser, arguments: argparse.Namespace) -> Tournamen
     if first not in game_names() and (first.endswith((".yaml", ".yml")) or os.path.exists(first)):
         if arguments.option:
             parser.error("the options of a config's game stand in the config")
-        settings = parse_settings(_config_text(first), first)
+        settings = _read_config(first)
         return make_settings({**settings, **given, **parse_overrides(rest)})
     if first not in game_names():
         raise ValueError(f"there is no game or config {shorten(first)}; the games are {', '.join(game_names())}")
@@ -163,25 +169,24 @@ def _settings(parser: CommandParser, arguments: argparse.Namespace) -> Tournamen
     return make_settings({**given, "game": first, "options": options, "agents": rest})
 
 
-def _config_text(text: str) -> str:
-    """Return the text of a config; ValueError that names the file if it cannot be read."""
-    from ..envs.files import read_file, shown_path
+def _read_config(text: str) -> dict[str, Any]:
+    """Return the settings of a config; ValueError that names the file if it cannot be read."""
+    from ..configs.yaml_settings import read_settings
+    from ..envs.files import shown_path
 
     try:
-        return read_file(text, _LONGEST_CONFIG).decode("utf-8")
+        return read_settings(Path(text))
     except FileNotFoundError:
         raise ValueError(f"there is no config {shown_path(text)}") from None
-    except UnicodeDecodeError:
-        raise ValueError(f"{shown_path(text)} is not UTF-8 text") from None
 
 
-def _check_agents(settings: TournamentSettings) -> None:
+def _check_agents(settings: TournamentSettings, trust: bool) -> None:
     """Raise ValueError for an agent that cannot be made, before anything is written."""
     from ..agents import make_agent
 
     refuse_people(entrant.agent for entrant in settings.agents)
     for entrant in settings.agents:
-        make_agent(entrant.agent, settings.make_game(), start_seconds=settings.start_seconds)
+        make_agent(entrant.agent, settings.make_game(), start_seconds=settings.start_seconds, trust=trust)
 
 
 def _check_secrets(settings: TournamentSettings, secrets: Secrets | None) -> None:
@@ -202,7 +207,9 @@ def _cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def _play(settings: TournamentSettings, folder: TournamentFolder, processes: int, secrets: Secrets | None) -> Standings:
+def _play(
+    settings: TournamentSettings, folder: TournamentFolder, processes: int, secrets: Secrets | None, trust: bool
+) -> Standings:
     """Play the tournament and tell on standard error how far it is."""
     from ..agents.arena.tournament import play_tournament
     from ..training.progress import ProgressLine
@@ -213,7 +220,7 @@ def _play(settings: TournamentSettings, folder: TournamentFolder, processes: int
         line.update(f"round {rounds} of {settings.rounds}: {counted(games, 'game')}")
 
     try:
-        return play_tournament(settings, folder, processes, tell, secrets)
+        return play_tournament(settings, folder, processes, tell, secrets, trust=trust)
     finally:
         line.end()
 

@@ -29,6 +29,7 @@ def run(words: list[str]) -> int:
         help="file or name of a config, and changes to it",
     )
     parser.add_argument("--resume", metavar="RUN", help="folder of a run that is to go on")
+    parser.add_trust()
     arguments = parser.read(words)
     first, *rest = arguments.words or [None]
     is_config = first is not None and ("=" not in first or Path(first).exists())
@@ -38,7 +39,8 @@ def run(words: list[str]) -> int:
     try:
         from ..training.command import train_command
 
-        code: int = train_command(config, overrides, arguments.resume)
+        trust = {"trust": True} if arguments.trust else {}
+        code: int = train_command(config, overrides, arguments.resume, **trust)
     except ImportError as error:
         if str(error.name).startswith("meeplezoo"):
             raise

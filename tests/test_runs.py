@@ -100,7 +100,7 @@ def test_a_run_is_listed_with_all_its_numbers(tmp_path):
         (
             {"rows": [], "saved": None, "age": 86_400},
             "killed",
-            "begun, no line of metrics yet, 1 day ago; no checkpoint, cannot be resumed",
+            "begun, no line of metrics yet, 1 day ago; no checkpoint yet, begins anew when resumed",
         ),
     ],
 )
@@ -146,13 +146,130 @@ def test_damaged_runs_are_listed_as_such(tmp_path):
     assert len(run.detail) < 200
     assert (run.game, run.algorithm, run.decisions, run.planned_decisions) == ("azul", "maskable_ppo", 1500, 2000)
     run = damage("metrics", lambda folder: folder.metrics.write_text('{"decisions": 5\n'))
-    assert run.detail.startswith("metrics.jsonl: is no JSON: ")
-    for number, text in enumerate(
-        ["3\n", '{"decisions": 5}\n', '{"decisions": 5, "seconds": 1, "evaluation": {"a": 1}}\n']
-    ):
-        run = damage(f"rows-{number}", lambda folder, text=text: folder.metrics.write_text(text))
-        assert run.detail == "metrics.jsonl has a line without the numbers of an iteration"
-        assert (run.decisions, run.best) == (None, None)
+    assert run.detail.startswith("metrics.jsonl: line 1 is not JSON (")
+
+
+ROW = '{"iteration": 1, "decisions": 5, "seconds": 1.5'
+
+
+@pytest.mark.parametrize(
+    ("line", "reason"),
+    [
+        ("3", "is no JSON object"),
+        ("[" * 100_000, "is nested too deeply"),
+        ('{"decisions": 5}', "lacks the numbers of an iteration"),
+        ('{"iteration": 1, "decisions": "5", "seconds": 1}', "lacks the numbers of an iteration"),
+        ('{"iteration": 1, "decisions": 5.0, "seconds": 1}', "lacks the numbers of an iteration"),
+        ('{"iteration": 1, "decisions": true, "seconds": 1}', "lacks the numbers of an iteration"),
+        ('{"iteration": 1, "decisions": -5, "seconds": 1}', "lacks the numbers of an iteration"),
+        ('{"iteration": 1, "decisions": 1' + 400 * "0" + ', "seconds": 1}', "lacks the numbers of an iteration"),
+        ('{"iteration": 1, "decisions": 5, "seconds": NaN}', "holds NaN, which is not a JSON number"),
+        (ROW + ', "evaluation": {"a": 1}}', "has an evaluation that is none"),
+        (ROW + ', "evaluation": []}', "has an evaluation that is none"),
+        (
+            ROW + ', "evaluation": {"a": {"win_rate": 0.5, "interval": [0.1, 1e9], "mean_margin": 0}}}',
+            "has an evaluation that is none",
+        ),
+        ("\0" * 4096, "is not JSON"),
+        ('"' + 2_000_000 * "x" + '"', "is longer than 1,048,576 bytes"),
+    ],
+)
+def test_lines_that_are_not_what_they_should_be_are_named(tmp_path, line, reason):
+    path = make_run(tmp_path / "one")
+    make_run(tmp_path / "other")
+    with RunFolder(path).metrics.open("a") as file:
+        file.write(f"{line}\n")
+    runs = {run.folder: run for run in list_runs([tmp_path], NOW)}
+    assert runs[str(tmp_path / "other")].state == "running"
+    run = runs[str(path)]
+    assert run.state == "damaged"
+    assert run.detail.startswith(f"metrics.jsonl: line 5 {reason}")
+    assert len(run.detail) < 200
+    # what comes before is told
+    assert run.decisions == 1500
+    with pytest.raises(ValueError, match=rf"one/metrics.jsonl: line 5 {reason}"):
+        RunFolder(path).read_metrics()
+
+
+def link_to_zeros(path):
+    path.unlink(missing_ok=True)
+    path.symlink_to("/dev/zero")
+
+
+def make_pipe(path):
+    path.unlink(missing_ok=True)
+    os.mkfifo(path)
+
+
+def make_folder(path):
+    path.unlink(missing_ok=True)
+    path.mkdir()
+
+
+def make_loop(path):
+    path.unlink(missing_ok=True)
+    path.symlink_to(path.name)
+
+
+@pytest.mark.parametrize("name", ["config", "metrics", "checkpoint"])
+@pytest.mark.parametrize("change", [link_to_zeros, make_pipe, make_folder, make_loop])
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no such files here")
+def test_files_that_are_none_are_not_read(tmp_path, name, change):
+    make_run(tmp_path / "whole")
+    folder = RunFolder(make_run(tmp_path / "other"))
+    change(getattr(folder, name))
+    runs = {run.folder: run for run in list_runs([tmp_path], NOW)}
+    assert runs[str(tmp_path / "whole")].state == "running"
+    run = runs[str(folder.path)]
+    assert run.state == "damaged"
+    assert run.detail.startswith(f"{getattr(folder, name).name}: ")
+    assert "\n" not in run.detail
+
+
+def test_a_folder_that_cannot_be_read_hides_no_other(tmp_path, monkeypatch):
+    make_run(tmp_path / "one")
+    make_run(tmp_path / "closed")
+
+    def refuse(self):
+        if self.path.name == "closed":
+            raise PermissionError(13, "Permission denied", str(self.path))
+
+    monkeypatch.setattr(RunFolder, "best_agent", refuse)
+    runs = {run.folder: run for run in list_runs([tmp_path], NOW)}
+    assert runs[str(tmp_path / "one")].state == "running"
+    assert (runs[str(tmp_path / "closed")].state, runs[str(tmp_path / "closed")].detail) == (
+        "damaged",
+        "cannot be read: Permission denied",
+    )
+
+
+def test_configs_of_any_content_are_told_in_one_line(tmp_path, capsys):
+    texts = [
+        "game: [azul]\ndecisions: {a: 1}\noptions: 3\nalgorithm: [x]\nminutes: soon\n",
+        "game: azul\ndecisions: 1" + 300 * "0" + "\n",
+        "game: azul\ndecisions: 1000000000000000000000000000\nminutes: -1\nalgorithm: 5\n",
+        "game: azul\ngame: azul\n",
+        "a: &a [x]\nb: [*a, *a]\n",
+        'game: "\\e[2J"\noptions: {num_players: {x: [1]}, "\\e[2J": 1}\ndecisions: 5\n',
+    ]
+    for number, text in enumerate(texts):
+        folder = RunFolder(make_run(tmp_path / f"run-{number}"))
+        folder.config.write_text(text)
+    runs = list_runs([tmp_path], NOW)
+    assert [run.state for run in runs] == ["damaged"] * len(texts)
+    assert all(len(run.detail) < 250 and run.detail.startswith("config.yaml: ") for run in runs)
+    assert main(["runs", str(tmp_path)]) == 0
+    capsys.readouterr()
+    assert main(["runs", "--json", str(tmp_path)]) == 0
+    assert len(json.loads(capsys.readouterr().out)) == len(texts)
+
+
+def test_numbers_that_json_has_not_are_written_as_null(tmp_path):
+    folder = RunFolder(make_run(tmp_path / "one"))
+    folder.add_metrics({**ROWS[1], "train/loss": float("nan"), "train/kl": float("inf"), "train/lr": 0.5})
+    last = folder.read_metrics()[-1]
+    assert (last["train/loss"], last["train/kl"], last["train/lr"]) == (None, None, 0.5)
+    assert listed(folder.path).state != "damaged"
 
 
 def test_a_half_written_last_line_is_left_out(tmp_path):

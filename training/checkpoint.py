@@ -16,6 +16,7 @@ import torch
 from ..envs import Game
 from ..envs.arrays import check_integer
 from ..envs.messages import shorten
+from ..envs.options import complete
 from .checkpoint_file import read_tree, write_tree
 from .config import CHANGEABLE, TrainingConfig
 from .config_reading import make_config
@@ -157,8 +158,10 @@ def _check_game(found: Any, game: Game) -> None:
     for name, value in check_keys(found, own, "game").items():
         if name != "options" and value != own[name]:
             raise ValueError(f"it is of a game with the {name} {shorten(value)}, not of {shorten(own[name])}")
-    options = check_keys(found["options"], own["options"], "game/options")
-    for name, value in options.items():
+    if not isinstance(found["options"], dict):
+        raise ValueError(f"game/options must be a mapping, not {shorten(found['options'])}")
+    # options that it lacks are newer than it, and had their defaults
+    for name, value in complete(game.name, game.description.options, found["options"]).items():
         if value != own["options"][name]:
             its, ours = {name: value}, {name: own["options"][name]}
             raise ValueError(f"it is of {game.name} with {shorten(its)}, not of {game.name} with {ours}")

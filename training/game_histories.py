@@ -53,7 +53,15 @@ class GameHistories:
         self._game = game
         observation, actions = np.zeros(game.observation_size, np.float16), np.zeros(game.num_actions, np.float16)
         values, players = actions[: None if valued else 0], np.zeros(game.num_players, np.float32)
-        self._blank = (observation, actions, actions.astype(np.int8), values, players, players, np.int64(0))
+        self._blank: tuple[Any, ...] = (
+            observation,
+            actions,
+            actions.astype(np.int8),
+            values,
+            players,
+            players,
+            np.int64(0),
+        )
         self._win_weight = win_weight
         self._outcome_weight = outcome_weight
         self._open: list[list[tuple[Any, ...]]] = [[] for _ in range(num_games)]
@@ -117,7 +125,7 @@ class GameHistories:
         """Return the decisions of the games under way, one game after the other; `take` has to be called before."""
         decisions = [one for game in self._open for one in game]
         # the blank decision in front gives arrays of none their types and sizes, too
-        columns: Any = zip(self._blank, *decisions, strict=True)
+        columns = zip(self._blank, *decisions, strict=True)
         return {
             "lengths": np.array([len(game) for game in self._open], np.int64),
             "searched": np.array([one[_EXPECTED] is not None for one in decisions], np.bool_),

@@ -74,8 +74,7 @@ def prepare_torch(config: TrainingConfig) -> None:
     except (RuntimeError, AssertionError, ImportError, AttributeError, TypeError) as error:
         reason = re.split(r"\.\s|\n", str(error))[0]
         raise ValueError(
-            f"setting device must be a device of torch that works here, like cpu or cuda, not {shorten(config.device)} "
-            f"({reason[:100]})"
+            f"setting device must be a device of torch that works here, not {shorten(config.device)} ({reason[:100]})"
         ) from None
     torch.set_num_threads(config.threads)
     torch.distributions.Distribution.set_default_validate_args(False)

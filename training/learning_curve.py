@@ -6,10 +6,12 @@ from typing import Any
 import numpy as np
 
 from ..envs.files import write_atomically
+from ..envs.messages import escape_controls
 from .config import TrainingConfig
 
 _COLOURS = ("#2b6cb0", "#c05621", "#2f855a", "#805ad5", "#b83280", "#4a5568")
 _TITLES = {"maskable_ppo": "MaskablePPO by self-play", "ppo": "PPO by self-play", "alphazero": "search and learn"}
+_LONGEST_NAME = 48
 _INK = "#1a202c"
 _FAINT = "#a0aec0"
 
@@ -28,7 +30,8 @@ def draw_learning_curve(rows: list[dict[str, Any]], config: TrainingConfig, path
     rates, margins = figure.subplots(2, 1, sharex=True, height_ratios=[3, 2])
     opponents = list(evaluated[-1]["evaluation"])
     for opponent, colour in zip(opponents, _COLOURS * len(opponents), strict=False):
-        _draw_opponent(rates, margins, evaluated, opponent, colour)
+        played = [row for row in evaluated if opponent in row["evaluation"]]
+        _draw_opponent(rates, margins, played, opponent, colour)
     _dress(rates, margins, evaluated, config)
     with write_atomically(path) as file:
         figure.savefig(file, format="png")
@@ -41,10 +44,17 @@ def _draw_opponent(rates: Any, margins: Any, rows: list[dict[str, Any]], opponen
     low, high = 100 * np.array([result["interval"] for result in results]).T
     margin = [result["mean_margin"] for result in results]
     rates.fill_between(decisions, low, high, color=colour, alpha=0.18, linewidth=0)
-    label = f"against {opponent}: {rate[-1]:.1f} %"
+    name = _plain(opponent)
+    label = f"against {name}: {rate[-1]:.1f} %"
     rates.plot(decisions, rate, color=colour, linewidth=2, marker="o", markersize=3.5, label=label)
-    label = f"against {opponent}: {margin[-1]:+.1f}"
+    label = f"against {name}: {margin[-1]:+.1f}"
     margins.plot(decisions, margin, color=colour, linewidth=2, marker="o", markersize=3.5, label=label)
+
+
+def _plain(opponent: str) -> str:
+    """Return an opponent's name for the picture: short, on one line, and no formula, which dollars stand around."""
+    name = opponent if len(opponent) <= _LONGEST_NAME else f"...{opponent[3 - _LONGEST_NAME :]}"
+    return escape_controls(name).replace("$", r"\$")
 
 
 def _dress(rates: Any, margins: Any, rows: list[dict[str, Any]], config: TrainingConfig) -> None:

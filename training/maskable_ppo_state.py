@@ -84,4 +84,6 @@ def set_env_state(env: SelfPlayVecEnv, state: Any) -> None:
         check_array(state[name], f"env/{name}", own[name])
     check_range(state["lengths"], "env/lengths", 0, MOST)
     set_numpy_generator(np.random.default_rng(), state["random"], "env/random")
+    # games have to be begun before they can be others
+    env.reset()
     env.set_state(state)

@@ -42,10 +42,12 @@ def memory_of_machine() -> int | None:
 
 def estimate_memory(config: TrainingConfig, game: Game) -> dict[str, int]:
     """Return about how many bytes a run takes, by what they are for: the settings that they grow with."""
+    # ppo takes what a rollout has, if that is less
+    rows = min(config.minibatch, config.games * config.rollout) if config.algorithm == "ppo" else config.minibatch
     sizes = {
         "games (games)": config.games * (4 * game.blank.itemsize + _NUMBER * game.observation_size + game.num_actions),
         "networks (hidden, channels)": _networks(config, game),
-        "minibatches (minibatch)": _layers(config, game, config.minibatch) + config.minibatch * _row(game),
+        "minibatches (minibatch)": _layers(config, game, rows) + rows * _row(game),
     }
     if config.algorithm == "alphazero":
         return {**sizes, **_of_alphazero(config, game)}
@@ -56,7 +58,7 @@ def estimate_memory(config: TrainingConfig, game: Game) -> dict[str, int]:
 
 def _of_alphazero(config: TrainingConfig, game: Game) -> dict[str, int]:
     half = 2 * (game.observation_size + game.num_actions * (2 if config.heuristic else 1))
-    kept = half + game.num_actions // 8 + 2 * _NUMBER * game.num_players
+    kept = half - (-game.num_actions // 8) + 2 * _NUMBER * game.num_players
     lessons = max(config.games * config.rollout, config.warm_decisions)
     return {
         "the window (window)": config.window * kept,

@@ -37,13 +37,14 @@ def read_rows(path: Path) -> Iterator[dict[str, Any]]:
         for number in count(1):
             line = file.readline(_LONGEST_LINE + 1)
             if len(line) > _LONGEST_LINE:
-                raise ValueError(f"{path}, line {number}, is longer than {_LONGEST_LINE:,} bytes")
+                raise ValueError(f"{path}: line {number} is longer than {_LONGEST_LINE:,} bytes")
             if not line.endswith(b"\n"):
                 return
             try:
-                yield _read_row(parse_json(line))
+                row = _read_row(parse_json(line[:-1]))
             except ValueError as error:
-                raise ValueError(f"{path}, line {number}, {error}") from None
+                raise ValueError(f"{path}: line {number} {error}") from None
+            yield row
 
 
 def _read_row(row: Any) -> dict[str, Any]:

@@ -15,7 +15,7 @@ A run leaves no note of its process. Whether it goes on is read from the times o
 suspended, or evaluates for longer than ever before, for killed. A copy that lost the files' times is judged wrongly.
 """
 
-import json
+import os
 import time
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field
@@ -23,10 +23,11 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from ..configs.yaml_settings import parse_settings
+from ..configs.yaml_settings import read_settings
 from ..envs.registry import describe, game_names
 from .config import ALGORITHMS
 from .config_files import read_config
+from .metrics import is_number, read_rows
 from .run_folder import RunFolder
 
 FINISHED, STOPPED, RUNNING, KILLED, DAMAGED = "finished", "stopped", "running", "killed", "damaged"
@@ -37,6 +38,7 @@ PAUSES = 3.0
 """It has to be silent for so many times its longest pause, too."""
 LONGEST_BEGINNING = 1200.0
 """Seconds that the first iteration may take, when there is no pause yet to judge by: some begin with lessons."""
+_SHOWN = ("iteration", "decisions", "seconds", "evaluation")
 
 
 @dataclass(frozen=True)
@@ -80,26 +82,39 @@ class ListedRun:
 def list_runs(paths: Iterable[Path], now: float | None = None) -> list[ListedRun]:
     """Return the runs in some folders, or that the folders are, newest first; `now` is for tests.
 
-    A folder that holds one of a run's files is a run; any other is looked into, one level deep.
+    A folder that holds one of a run's files is a run; any other is looked into, one level deep. Raises OSError only if
+    one of the given folders cannot be looked into.
     """
     moment = time.time() if now is None else now
-    found: dict[Path, Path] = {}
+    found: dict[str, Path] = {}
     for path in paths:
         for one in [path] if _is_run(path) else sorted(path.iterdir()):
             if _is_run(one):
-                found.setdefault(one.resolve(), one)
-    return sorted((_listed(RunFolder(path), moment) for path in found.values()), key=lambda run: -run.changed)
+                found.setdefault(os.path.realpath(one), one)
+    return sorted(
+        (_listed_or_damaged(RunFolder(path), moment) for path in found.values()), key=lambda run: -run.changed
+    )
 
 
 def _is_run(path: Path) -> bool:
     folder = RunFolder(path)
-    return path.is_dir() and any(one.is_file() for one in (folder.config, folder.checkpoint, folder.metrics))
+    return os.path.isdir(path) and any(map(os.path.lexists, (folder.config, folder.checkpoint, folder.metrics)))
+
+
+def _listed_or_damaged(folder: RunFolder, now: float) -> ListedRun:
+    """Return a run, whatever its files are: one that cannot be read must not hide the others."""
+    try:
+        return _listed(folder, now)
+    except OSError as error:
+        return ListedRun(str(folder.path), DAMAGED, f"cannot be read: {error.strerror}")
 
 
 def _listed(folder: RunFolder, now: float) -> ListedRun:
     problems: list[str] = []
     settings = _settings(folder, problems)
     rows = _rows(folder, problems)
+    if os.path.lexists(folder.checkpoint) and not folder.checkpoint.is_file():
+        problems.append(f"{folder.checkpoint.name}: is not a regular file")
     last = rows[-1] if rows else {}
     done, seconds = last.get("decisions"), last.get("seconds")
     if problems:
@@ -122,11 +137,11 @@ def _listed(folder: RunFolder, now: float) -> ListedRun:
 
 def _settings(folder: RunFolder, problems: list[str]) -> dict[str, Any]:
     """Return the fields that the config tells, as far as it can be read; add to the problems what cannot."""
-    if not folder.config.is_file():
+    if not os.path.lexists(folder.config):
         problems.append(f"{folder.config.name} is missing")
         return {}
     try:
-        settings = parse_settings(folder.config.read_text(encoding="utf-8"), folder.config.name)
+        settings = read_settings(folder.config)
     except (ValueError, OSError) as error:
         problems.append(_sentence(folder.config, error))
         return {}
@@ -135,13 +150,14 @@ def _settings(folder: RunFolder, problems: list[str]) -> dict[str, Any]:
     except ValueError as error:
         # of another version, perhaps: the rest may be told all the same
         problems.append(_sentence(folder.config, error))
-    options = settings.get("options")
+    game, options = settings.get("game"), settings.get("options")
+    algorithm, decisions = settings.get("algorithm", ALGORITHMS[0]), settings.get("decisions")
     return {
-        "game": settings.get("game"),
-        "options": _unusual_options(settings.get("game"), options if isinstance(options, dict) else {}),
-        "algorithm": settings.get("algorithm", ALGORITHMS[0]),
-        "planned_decisions": _number(settings.get("decisions")),
-        "planned_minutes": _number(settings.get("minutes")),
+        "game": game if isinstance(game, str) else None,
+        "options": _unusual_options(game, options if isinstance(options, dict) else {}),
+        "algorithm": algorithm if isinstance(algorithm, str) else None,
+        "planned_decisions": decisions if isinstance(decisions, int) and is_number(decisions) else None,
+        "planned_minutes": settings.get("minutes") if is_number(settings.get("minutes")) else None,
     }
 
 
@@ -156,30 +172,15 @@ def _unusual_options(game: Any, options: dict[str, Any]) -> dict[str, Any]:
 
 
 def _rows(folder: RunFolder, problems: list[str]) -> list[dict[str, Any]]:
-    """Return the rows of the metrics, as far as they can be read."""
+    """Return of every row of the metrics what is shown of it, as far as they can be read."""
+    rows: list[dict[str, Any]] = []
     try:
-        rows = folder.read_metrics()
+        if os.path.lexists(folder.metrics):
+            for row in read_rows(folder.metrics):
+                rows.append({name: row[name] for name in _SHOWN if name in row})
     except (ValueError, OSError) as error:
         problems.append(_sentence(folder.metrics, error))
-        return []
-    for row in rows:
-        numbers = [row.get(name) for name in ("decisions", "seconds")] if isinstance(row, dict) else [None]
-        if any(_number(number) is None for number in numbers) or not _sound(row.get("evaluation", {})):
-            problems.append(f"{folder.metrics.name} has a line without the numbers of an iteration")
-            return []
     return rows
-
-
-def _sound(evaluation: Any) -> bool:
-    """Return whether an evaluation of the metrics has all that is shown of it."""
-    results = evaluation.values() if isinstance(evaluation, dict) else [None]
-    return all(
-        isinstance(one, dict)
-        and all(_number(one.get(name)) is not None for name in ("win_rate", "mean_margin"))
-        and isinstance(one.get("interval"), list)
-        and [_number(end) is None for end in one["interval"]] == [False, False]
-        for one in results
-    )
 
 
 def _evaluations(rows: list[dict[str, Any]]) -> dict[str, Any]:
@@ -203,7 +204,7 @@ def _evaluations(rows: list[dict[str, Any]]) -> dict[str, Any]:
 def _state(folder: RunFolder, settings: dict[str, Any], rows: list[dict[str, Any]], now: float) -> tuple[str, str]:
     """Return the state of a run whose files can be read, and what it was concluded from."""
     saved = folder.checkpoint.is_file()
-    last = rows[-1] if rows else {"decisions": 0, "seconds": 0.0}
+    last = rows[-1] if rows else {"iteration": 0, "decisions": 0, "seconds": 0.0}
     minutes = settings["planned_minutes"]
     reached = last["decisions"] >= settings["planned_decisions"]
     if saved and (reached or (minutes is not None and last["seconds"] >= 60 * minutes)):
@@ -216,7 +217,12 @@ def _state(folder: RunFolder, settings: dict[str, Any], rows: list[dict[str, Any
     what = "last line of metrics" if rows else "begun, no line of metrics yet,"
     if silence <= max(SHORTEST_SILENCE if len(rows) > 1 else LONGEST_BEGINNING, PAUSES * longest):
         return RUNNING, f"{what} {_ago(silence)}"
-    way = "can be resumed from its last checkpoint" if saved else "no checkpoint, cannot be resumed"
+    if saved:
+        way = "can be resumed from its last checkpoint"
+    elif last["iteration"] == 0:
+        way = "no checkpoint yet, begins anew when resumed"
+    else:
+        way = "no checkpoint, cannot be resumed"
     return KILLED, f"{what} {_ago(silence)}; {way}"
 
 
@@ -236,14 +242,10 @@ def _time_of(path: Path) -> float:
         return 0.0
 
 
-def _number(value: Any) -> Any:
-    return value if isinstance(value, int | float) and not isinstance(value, bool) else None
-
-
 def _sentence(path: Path, error: Exception) -> str:
-    """Return what is wrong with a file in one line that is not too long."""
-    kind = "is no JSON: " if isinstance(error, json.JSONDecodeError) else ""
-    text = " ".join(f"{kind}{error}".split())
+    """Return what is wrong with a file in one line that is not too long, beginning with its name alone."""
+    text = str(error.strerror if isinstance(error, OSError) else error).replace(str(path), path.name)
+    text = " ".join(text.split()).removeprefix(path.name).removeprefix("config ").lstrip(":, ")
     if len(text) > 160:
         text = f"{text[:157]}..."
     return f"{path.name}: {text}"

@@ -195,7 +195,8 @@ def check_trainable(config: TrainingConfig, *, trust: bool = False) -> None:
     """Raise ValueError if an agent that the config names does not exist, its device is none, or memory is too small."""
     prepare_torch(config)
     check_memory(config, config.make_game())
-    for text in (*config.baselines, *config.evaluation_opponents):
+    warm = [config.warm_agent] if config.algorithm == "alphazero" and config.warm_decisions else []
+    for text in (*config.baselines, *config.evaluation_opponents, *warm):
         make_agent(text, config.make_game(), config.seed, trust=trust)
 
 

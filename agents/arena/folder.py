@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import yaml
 
-from ...configs.yaml_settings import parse_settings
-from ...envs.files import read_file, read_lines, shown_path, write_atomically
+from ...configs.yaml_settings import read_settings, write_settings
+from ...envs.files import append, read_lines, remove_leftovers, shown_path, write_atomically
+from ...envs.locks import is_unused
 from ...envs.messages import shorten
 from ...envs.records import LONGEST_LINE, Record, record_line
 from ...envs.strict_json import first_difference, json_bytes, parse_json
@@ -20,9 +20,8 @@ from .play import Meeting
 from .schedule import deal_seeds, seatings
 from .settings import TournamentSettings, make_settings
 
-_LONGEST_SETTINGS = 2**20
 _LONGEST_GAME = 2**20
-"""Bytes of the file of settings, and of a line of games."""
+"""Bytes of a line of games."""
 
 
 class TournamentFolder:
@@ -51,21 +50,18 @@ class TournamentFolder:
         """Make the folder with its settings; ValueError if it has been used already, or is none."""
         if self.path.exists() and not self.path.is_dir():
             raise ValueError(f"{self.path} is a file, not a folder")
-        if self.path.exists() and any(self.path.iterdir()):
+        # what a process that was killed has left there is no use of it
+        remove_leftovers(self.path)
+        if not is_unused(self.path):
             raise ValueError(f"folder {self.path} is not empty; name another one or --resume {self.path}")
         with write_atomically(self.settings, "w") as file:
-            yaml.safe_dump(settings.to_mapping(), file, sort_keys=False, allow_unicode=True)
+            file.write(write_settings(settings.to_mapping()))
 
     def read_settings(self) -> TournamentSettings:
         """Return the settings of a tournament that has begun; ValueError that names the file if there are none."""
         if not self.settings.is_file():
             raise ValueError(f"{self.path} is no folder of a tournament: it has no {self.settings.name}")
-        content = read_file(self.settings, _LONGEST_SETTINGS)
-        try:
-            text = content.decode("utf-8")
-        except UnicodeDecodeError:
-            raise ValueError(f"{self.settings} is not UTF-8 text") from None
-        given = parse_settings(text, str(self.settings))
+        given = read_settings(self.settings)
         try:
             return make_settings(given)
         except ValueError as error:
@@ -83,10 +79,8 @@ class TournamentFolder:
             (meeting,) = set(meetings_of(games))
             add_secret(self.secret, secret_line(secret, (meeting.round, meeting.names(settings.names))))
         if settings.records:
-            with self.records.open("ab") as file:
-                file.write(b"".join(map(record_line, records)))
-        with self.games.open("a", encoding="utf-8") as lines:
-            lines.write(as_lines(games, settings.names))
+            append(self.records, b"".join(map(record_line, records)))
+        append(self.games, as_lines(games, settings.names).encode())
 
     def read_games(self, settings: TournamentSettings) -> PlayedGames:
         """Return all games of whole meetings, and remove from the files what an interruption has left of others.

@@ -40,6 +40,7 @@ class Terms:
     move_seconds: float | None
     records: bool
     start_seconds: float | None = None
+    trust: bool = False
 
 
 class Player:
@@ -79,8 +80,8 @@ class Player:
         terms, agents = self.terms, []
         for place, (entrant, seed) in enumerate(zip(line_up, seeds, strict=True)):
             key = entrant, line_up[:place].count(entrant)
-            kept = self._kept.get(key)
-            self._kept[key] = begun_anew(kept, terms.agents[entrant], terms.game, seed, terms.start_seconds)
+            kept, text = self._kept.get(key), terms.agents[entrant]
+            self._kept[key] = begun_anew(kept, text, terms.game, seed, terms.start_seconds, trust=terms.trust)
             agents.append(self._kept[key])
         return agents
 

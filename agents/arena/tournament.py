@@ -46,6 +46,8 @@ def play_tournament(
     processes: int = 1,
     tell: Tell | None = None,
     secrets: Secrets | None = None,
+    *,
+    trust: bool = False,
 ) -> Standings:
     """Play a tournament to its end, or on from where the games of its folder leave off, and return the standings.
 
@@ -55,6 +57,7 @@ def play_tournament(
         processes: how many play side by side; 1 plays in this one.
         tell: called after every round with the numbers of rounds and games so far.
         secrets: those of an earlier tournament with bots of the user's own, which is played again; None for new ones.
+        trust: that of `make_agent`; never out of a file of settings, which others may have written.
 
     With such bots every meeting follows from a secret that nobody but this process and the one that plays it knows
     until it is over; then it is kept with the games.
@@ -76,6 +79,7 @@ def play_tournament(
         move_seconds=settings.move_seconds,
         records=settings.records,
         start_seconds=settings.start_seconds,
+        trust=trust,
     )
     private = settings.with_own_bots
     rounds: list[PlayedGames] = []
