@@ -1,0 +1,38 @@
+"""Files of records, by the library's reader and by `meeplezoo replay`."""
+
+import random
+from pathlib import Path
+
+from ...envs.record_checks import check_record
+from ...envs.records import read_records, record_line, replay
+from .cases import Case, Ended
+from .command import run_command
+from .containers import change_file
+from .games import drawn_game, drawn_record, warm_all
+
+_FILE = "games.jsonl"
+
+
+class Records:
+    """A file of one to three records."""
+
+    refusals = ()
+
+    def __init__(self, kept: Path) -> None:
+        warm_all()
+
+    def make(self, draw: random.Random) -> Case:
+        """Return a file with changes, and how it is read."""
+        records = [drawn_record(drawn_game(draw), draw) for _ in range(draw.choice((1, 1, 2, 3)))]
+        content, note = change_file(_FILE, b"".join(map(record_line, records)), draw)
+        return Case(draw.choice(("check", "replay", "replay --check", "replay")), {_FILE: content}, note)
+
+    def run(self, case: Case) -> Ended | None:
+        """Read the records and check them, or let the command do so."""
+        if case.words.startswith("replay"):
+            return run_command([*case.words.split(), _FILE])
+        for stored in read_records(Path(_FILE)):
+            check_record(stored)
+            for _ in replay(stored):
+                pass
+        return None
