@@ -3,20 +3,20 @@
 python -m meeplezoo.benchmarks.throughput [--game NAME] [--option name=value]... [--only TEXT] [--json FILE]
 """
 
-import argparse
 import json
 import os
 import sys
 from collections.abc import Callable, Iterator
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 from ..envs import Game, game_names, make_game
 from ..envs.files import write_atomically
+from ..envs.messages import shorten
 from ..envs.options import parse
 from ..envs.registry import describe
 from . import layers
+from .arguments import BenchmarkParser, written_file
 from .peers import PEERS
 from .timing import decisions_per_second
 
@@ -59,14 +59,14 @@ def main(arguments: list[str] | None = None) -> int:
             for name in ([chosen.game] if chosen.game else game_names())
         ]
     except ValueError as error:
-        print(f"meeplezoo: {error}", file=sys.stderr)
+        print(f"meeplezoo: error: {error}", file=sys.stderr)
         return 2
     _use_one_core()
     rows = [*(row for game in games for row in measurements(game)), *peer_measurements()]
     text = chosen.only or ""
     rows = [entry for entry in rows if text in f"{entry[0]['game']} {entry[0]['layer']} {entry[0]['batch']}"]
     if not rows:
-        print(f"meeplezoo: nothing to measure contains {text!r}", file=sys.stderr)
+        print(f"meeplezoo: error: nothing to measure contains {shorten(text)}", file=sys.stderr)
         return 2
     results = []
     print(f"{'game':<14}{'layer':<24}{'batch':>6}{'decisions/s':>14}", flush=True)
@@ -85,8 +85,8 @@ def main(arguments: list[str] | None = None) -> int:
     return 0
 
 
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
+def _parser() -> BenchmarkParser:
+    parser = BenchmarkParser(
         prog="meeplezoo bench",
         description="Measure decisions per second of every layer, on one core, beside other libraries'.",
     )
@@ -97,7 +97,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--only", metavar="TEXT", help='measure rows that contain this text only, like "aec" or "step 1024"'
     )
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write the rows to a JSON file")
+    parser.add_argument("--json", type=written_file, metavar="FILE", help="write the rows to a JSON file")
     return parser
 
 
