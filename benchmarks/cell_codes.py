@@ -3,7 +3,6 @@
 python -m meeplezoo.benchmarks.cell_codes GAME
 """
 
-import argparse
 import sys
 import time
 from collections.abc import Callable
@@ -11,6 +10,7 @@ from typing import Any
 
 from ..envs import GameBatch, game_names, make_game
 from ..envs.messages import error_line
+from .arguments import BenchmarkParser
 
 SAMPLES = 256
 CHANNELS = 16
@@ -29,7 +29,7 @@ def milliseconds(work: Callable[[], Any]) -> float:
 
 def main(arguments: list[str] | None = None) -> int:
     """Measure and print a table; exit code 2 if the game's observations have no plane of codes."""
-    parser = argparse.ArgumentParser(prog="cell_codes", description="Compare codes with one-hot planes.")
+    parser = BenchmarkParser(prog="cell_codes", description="Compare codes with one-hot planes.")
     parser.add_argument("game", choices=game_names())
     game = make_game(parser.parse_args(arguments).game)
     plane = game.observation_fields[0]

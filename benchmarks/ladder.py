@@ -3,12 +3,10 @@
 python -m meeplezoo.benchmarks.ladder [--game NAME] [--players N] [--deals D] [--processes N] [--json FILE]
 """
 
-import argparse
 import json
 import os
 import sys
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 from ..agents.arena.settings import make_settings
@@ -18,6 +16,7 @@ from ..envs import game_names
 from ..envs.files import write_atomically
 from ..envs.messages import error_line
 from ..envs.registry import describe
+from .arguments import BenchmarkParser, integer, written_file
 
 AGENTS = ("random", "greedy", "mcts:sims=50")
 """The agents that come with the package and need no file; the search with a budget that a ladder can afford."""
@@ -84,21 +83,26 @@ def table(rows: list[dict[str, Any]]) -> str:
 
 def main(arguments: list[str] | None = None) -> int:
     """Play the tournaments, print the table and write the JSON file; return the exit code."""
-    parser = argparse.ArgumentParser(
+    parser = BenchmarkParser(
         prog="python -m meeplezoo.benchmarks.ladder",
         description="Rate every agent of the package in every game for every number of players.",
     )
     parser.add_argument("--game", choices=game_names(), help="this game only (default: all)")
-    parser.add_argument("--players", type=int, action="append", default=[], help="this number of players only")
-    parser.add_argument("--deals", type=int, default=1, help=f"deals in each of the {ROUNDS} rounds (default: 1)")
-    parser.add_argument("--processes", type=int, default=os.cpu_count() or 1, help="default: one per core")
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write the ladders to a JSON file")
+    parser.add_argument(
+        "--players", type=integer(1, 100), action="append", default=[], help="this number of players only"
+    )
+    parser.add_argument(
+        "--deals", type=integer(1, 5000), default=1, help=f"deals in each of the {ROUNDS} rounds (default: 1)"
+    )
+    parser.add_argument("--processes", type=integer(1, 1024), default=os.cpu_count() or 1, help="default: one per core")
+    parser.add_argument("--json", type=written_file, metavar="FILE", help="write the ladders to a JSON file")
     chosen = parser.parse_args(arguments)
-    if chosen.deals < 1 or chosen.processes < 1:
-        print(error_line("--deals and --processes must be at least 1"), file=sys.stderr)
-        return 2
     games = [chosen.game] if chosen.game else list(game_names())
-    rows = list(ladders(games, chosen.players, chosen.deals, chosen.processes))
+    try:
+        rows = list(ladders(games, chosen.players, chosen.deals, chosen.processes))
+    except ValueError as error:
+        print(error_line(error), file=sys.stderr)
+        return 2
     print(table(rows))
     if chosen.json:
         with write_atomically(chosen.json, "w") as file:

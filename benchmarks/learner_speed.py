@@ -12,12 +12,10 @@ processor makes of a matrix product of the network's size at that time, in billi
 second: compare rows, and runs, in its light.
 """
 
-import argparse
 import json
 import sys
 import time
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 from ..configs.yaml_settings import parse_overrides
@@ -29,6 +27,7 @@ from ..envs.registry import describe
 from ..training.config import settings_of
 from ..training.config_reading import make_config
 from ..training.learner import make_learner, prepare_torch
+from .arguments import BenchmarkParser, written_file
 
 REPEATS = 6
 SETTINGS = {
@@ -110,12 +109,12 @@ def line(row: dict[str, Any]) -> str:
 
 def main(arguments: list[str] | None = None) -> int:
     """Measure, print a table and write the JSON file; return the exit code."""
-    parser = argparse.ArgumentParser(
+    parser = BenchmarkParser(
         prog="python -m meeplezoo.benchmarks.learner_speed",
         description="Measure decisions per second of processor time of the policy-gradient learners.",
     )
     parser.add_argument("--game", choices=game_names(), help="this game only (default: all)")
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write the rows to a JSON file")
+    parser.add_argument("--json", type=written_file, metavar="FILE", help="write the rows to a JSON file")
     parser.add_argument("settings", nargs="*", metavar="KEY=VALUE", help="other settings of training, for all rows")
     chosen = parser.parse_args(arguments)
     print(f"{'game':<12}{'pl.':>3}  {'learner':<24}{'decisions/s':>13}{'times':>7}{'product':>10}", flush=True)

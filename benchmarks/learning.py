@@ -21,14 +21,15 @@ from ..agents.warm_up import warm_up
 from ..configs.yaml_settings import parse_overrides
 from ..envs import game_names, make_game
 from ..envs.files import write_atomically
-from ..envs.messages import error_line
+from ..envs.messages import error_line, shorten
 from ..training.config import ALGORITHMS, TrainingConfig, settings_of
 from ..training.config_files import config_names, read_config
 from ..training.progress import duration
+from .arguments import BenchmarkParser, integer, number_up_to, read_json, written_file
 from .learning_duels import play_duels
 from .learning_picture import draw
 from .learning_processes import Interrupted, Job, run_jobs
-from .learning_run import NEVER, Plan
+from .learning_run import NEVER, PACE_KEYS, RESULT_KEYS, Plan
 from .learning_statistics import compare
 
 REFERENCES = ("random", "greedy")
@@ -126,7 +127,7 @@ def train_all(
         warm_up(make_game(game))
     failed = run_jobs([_job(plan, out) for plan in measurements], processes, "speeds")
     ready = [plan for plan in measurements if plan.result.is_file()]
-    paces = {plan.folder: json.loads(plan.result.read_text(encoding="utf-8")) for plan in ready}
+    paces = {plan.folder: read_json(plan.result, PACE_KEYS) for plan in ready}
     plans = [Plan(**{**asdict(plan), "pace": pace}) for folder, pace in paces.items() for plan in runs[folder]]
     # the first seed of all, then the second: what an interruption leaves can be compared
     plans.sort(key=lambda plan: int(plan.folder.rpartition("-")[2]))
@@ -150,15 +151,15 @@ def begin(out: Path, settings: Settings, *, resume: bool) -> None:
         return
     if not path.is_file():
         raise ValueError(f"{out} is no folder of this benchmark: it has no {path.name}")
-    before = json.loads(path.read_text(encoding="utf-8"))
+    before = read_json(path)
     for name, value in json.loads(json.dumps(asdict(settings))).items():
         if before.get(name) != value:
-            raise ValueError(f"{out} was begun with {name} = {before.get(name)}, which cannot become {value}")
+            raise ValueError(f"{out} was begun with {name} = {shorten(before.get(name))}, which cannot become {value}")
 
 
 def report(results: list[Path], settings: Settings, out: Path, copy: Path | None) -> None:
     """Write the JSON file and the picture of finished runs and print the tables."""
-    runs = [json.loads(path.read_text(encoding="utf-8")) for path in results]
+    runs = [read_json(path, RESULT_KEYS) for path in results]
     found = compare(runs, settings.minutes, settings.points)
     duels = play_duels(runs, [path.parent for path in results], settings.games_per_evaluation)
     content = {"settings": asdict(settings), **found, "duels": duels, "runs": runs}
@@ -232,19 +233,28 @@ def _percent(one: dict[str, Any]) -> str:
     return text if one["low"] is None else f"{text} ({100 * one['low']:.1f} - {100 * one['high']:.1f})"
 
 
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
+def _parser() -> BenchmarkParser:
+    parser = BenchmarkParser(
         prog="python -m meeplezoo.benchmarks.learning",
         description="Compare learning algorithms at equal time, one core for each run.",
     )
     parser.add_argument("--games", nargs="+", metavar="NAME", help="default: all; with --quick the first one")
     parser.add_argument("--algorithms", nargs="+", metavar="NAME", default=list(ALGORITHMS), help="default: all")
-    parser.add_argument("--players", type=int, default=2, metavar="N", help="configs of so many players (default: 2)")
-    parser.add_argument("--seeds", type=int, metavar="N", help="runs of each (default: 5; with --quick 2)")
-    parser.add_argument("--minutes", type=float, metavar="M", help="training of a run (default: 20; with --quick 2)")
-    parser.add_argument("--points", type=int, metavar="N", help="equal parts of it (default: 10; with --quick 4)")
     parser.add_argument(
-        "--games-per-evaluation", type=int, metavar="N", help="for each reference (default: 200; with --quick 100)"
+        "--players", type=integer(1, 100), default=2, metavar="N", help="configs of so many players (default: 2)"
+    )
+    parser.add_argument("--seeds", type=integer(1, 1000), metavar="N", help="runs of each (default: 5; with --quick 2)")
+    parser.add_argument(
+        "--minutes", type=number_up_to(100_000), metavar="M", help="training of a run (default: 20; with --quick 2)"
+    )
+    parser.add_argument(
+        "--points", type=integer(1, 1000), metavar="N", help="equal parts of it (default: 10; with --quick 4)"
+    )
+    parser.add_argument(
+        "--games-per-evaluation",
+        type=integer(1, 1_000_000),
+        metavar="N",
+        help="for each reference (default: 200; with --quick 100)",
     )
     parser.add_argument(
         "--quick",
@@ -259,11 +269,15 @@ def _parser() -> argparse.ArgumentParser:
         help="a setting of all configs whose algorithm has it, repeatable",
     )
     parser.add_argument(
-        "--processes", type=int, default=_cores(), metavar="N", help="runs side by side (default: one per core)"
+        "--processes",
+        type=integer(1, 1024),
+        default=_cores(),
+        metavar="N",
+        help="runs side by side (default: one per core)",
     )
     parser.add_argument("--out", type=Path, metavar="FOLDER", help="where all is kept (default: runs/learning-TIME)")
     parser.add_argument("--resume", action="store_true", help="go on in --out: what has ended is not done again")
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write the data to this file, too")
+    parser.add_argument("--json", type=written_file, metavar="FILE", help="write the data to this file, too")
     return parser
 
 
@@ -281,14 +295,11 @@ def _checked(chosen: argparse.Namespace) -> Settings:
     for name, given, valid in (("game", chosen.games, game_names()), ("algorithm", chosen.algorithms, ALGORITHMS)):
         for one in given:
             if one not in valid:
-                raise ValueError(f"there is no {name} {one!r}; the {name}s are {', '.join(valid)}")
-    for name in ("seeds", "points", "games_per_evaluation", "processes", "minutes"):
-        if not getattr(chosen, name) > 0:
-            raise ValueError(f"--{name.replace('_', '-')} must be more than 0, not {getattr(chosen, name)}")
+                raise ValueError(f"there is no {name} {shorten(one)}; the {name}s are {', '.join(valid)}")
     known = {one.name for algorithm in ALGORITHMS for one in settings_of(algorithm)}
     for name in parse_overrides(chosen.set):
         if name not in known or name in _OURS:
-            raise ValueError(f"--set cannot change {name!r}")
+            raise ValueError(f"--set cannot change {shorten(name)}")
     if chosen.resume and chosen.out is None:
         raise ValueError("--resume needs the folder to go on in: --out FOLDER")
     return Settings(chosen.minutes, chosen.points, chosen.games_per_evaluation, chosen.players, chosen.set)
@@ -319,11 +330,14 @@ def main(arguments: list[str] | None = None) -> int:
     print(f"{number} runs, {chosen.processes} side by side: {total} of training, and more around it", file=sys.stderr)
     try:
         results, failed = train_all(measurements, runs, chosen.processes, out)
+        if results:
+            report(results, settings, out, chosen.json)
     except Interrupted:
         print(f"interrupted; go on with the same command and --resume --out {out}", file=sys.stderr)
         return INTERRUPTED
-    if results:
-        report(results, settings, out, chosen.json)
+    except ValueError as error:
+        print(error_line(error), file=sys.stderr)
+        return FAILED
     for job in failed:
         print(error_line(f"{job.name} has failed; see {job.log}"), file=sys.stderr)
     return FAILED if failed else DONE

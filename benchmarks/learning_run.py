@@ -11,7 +11,7 @@ A leg's time is that of its iterations alone; evaluations, checkpoints and pictu
 import json
 import shutil
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +22,7 @@ from ..training.command import DONE, train_command
 from ..training.config import TrainingConfig, settings_of
 from ..training.config_files import read_config
 from ..training.run_folder import RunFolder
+from .arguments import read_json
 from .learning_duels import last_agent
 
 NEVER = 10**9
@@ -32,6 +33,11 @@ LONGEST_PACE_SECONDS = 180.0
 PACE_ITERATIONS = 3
 SLACK = 0.01
 """Share of a run's time that is not worth another leg."""
+PACE_KEYS = ("first_decisions", "first_seconds", "decisions_per_second")
+RESULT_KEYS = (
+    *("game", "options", "algorithm", "config", "seed", "decisions", "training_seconds", "seconds", "schedule"),
+    *("final", "evaluations"),
+)
 _OTHER_DEALS = 1_000_000
 """Added to the seed for the last evaluation."""
 
@@ -249,7 +255,7 @@ def _write(path: Path, content: dict[str, Any]) -> None:
 
 def main(words: list[str]) -> int:
     """Carry out the plan of a file."""
-    plan = Plan(**json.loads(Path(words[0]).read_text(encoding="utf-8")))
+    plan = Plan(**read_json(Path(words[0]), tuple(field.name for field in fields(Plan))))
     return carry_out(plan)
 
 

@@ -16,13 +16,11 @@ every figure is the fastest of some repeats, OpenSpiel's too, and what is subtra
 - `nodes`: of the tree after the search, by simulation; `bytes` of them. OpenSpiel does not say how large its nodes are.
 """
 
-import argparse
 import json
 import random
 import sys
 import time
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import Any
 
 import numba
@@ -35,9 +33,9 @@ from ..envs.engine.random_stream import renew_stream
 from ..envs.engine.search_trees import back_up, clear_node
 from ..envs.files import write_atomically
 from ..envs.game import as_batch
-from ..envs.messages import error_line
 from ..envs.registry import describe
 from ..envs.search import NODE_DTYPE, search_kernels
+from .arguments import BenchmarkParser, integer, written_file
 
 SEED = 1
 REPEATS = 9
@@ -240,17 +238,16 @@ def line(row: dict[str, Any]) -> str:
 
 def main(arguments: list[str] | None = None) -> int:
     """Measure, print a table (times in microseconds of a simulation) and write the JSON file; return the exit code."""
-    parser = argparse.ArgumentParser(
+    parser = BenchmarkParser(
         prog="python -m meeplezoo.benchmarks.search",
         description="Measure simulations per second of the tree search, and what one costs, beside OpenSpiel's.",
     )
     parser.add_argument("--game", choices=game_names(), help="this game only (default: all)")
-    parser.add_argument("--sims", type=int, default=1000, help="simulations of a search (default: 1000)")
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write the rows to a JSON file")
+    parser.add_argument(
+        "--sims", type=integer(1, 100_000), default=1000, help="simulations of a search (default: 1000)"
+    )
+    parser.add_argument("--json", type=written_file, metavar="FILE", help="write the rows to a JSON file")
     chosen = parser.parse_args(arguments)
-    if chosen.sims < 1:
-        print(error_line("--sims must be at least 1"), file=sys.stderr)
-        return 2
     heads = "".join(f"{name:>9}" for name in ("sims/s", *COLUMNS))
     print(f"{'game':<14}{'pl.':>3}  {'search':<36}{heads}", flush=True)
     measured = []

@@ -3,7 +3,6 @@
 python -m meeplezoo.benchmarks.startup [--game NAME]
 """
 
-import argparse
 import os
 import subprocess
 import sys
@@ -11,6 +10,7 @@ import tempfile
 import time
 
 from ..envs import game_names
+from .arguments import BenchmarkParser
 
 _PROGRAM = """
 import time
@@ -41,7 +41,7 @@ def start(game: str, cache: str) -> tuple[float, float]:
 
 def main(arguments: list[str] | None = None) -> int:
     """Measure and print a table."""
-    parser = argparse.ArgumentParser(prog="startup", description="Measure the time to the first step.")
+    parser = BenchmarkParser(prog="startup", description="Measure the time to the first step.")
     parser.add_argument("--game", choices=game_names(), default=game_names()[0])
     game = parser.parse_args(arguments).game
     print(f"{'start':<12}{'processor s':>12}{'clock s':>10}")

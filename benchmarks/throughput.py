@@ -9,15 +9,15 @@ import os
 import sys
 from collections.abc import Callable, Iterator
 from functools import partial
-from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
 from ..envs import Game, game_names, make_game
 from ..envs.files import write_atomically
-from ..envs.messages import error_line
+from ..envs.messages import error_line, shorten
 from ..envs.options import parse
 from ..envs.registry import describe
 from . import layers
+from .arguments import BenchmarkParser, written_file
 from .peers import PEERS
 from .timing import decisions_per_second
 
@@ -67,7 +67,7 @@ def main(arguments: list[str] | None = None) -> int:
     text = chosen.only or ""
     rows = [entry for entry in rows if text in f"{entry[0]['game']} {entry[0]['layer']} {entry[0]['batch']}"]
     if not rows:
-        print(error_line(f"nothing to measure contains {text!r}"), file=sys.stderr)
+        print(error_line(f"nothing to measure contains {shorten(text)}"), file=sys.stderr)
         return 2
     results = []
     print(f"{'game':<14}{'layer':<24}{'batch':>6}{'decisions/s':>14}", flush=True)
@@ -86,17 +86,9 @@ def main(arguments: list[str] | None = None) -> int:
     return 0
 
 
-class _Parser(argparse.ArgumentParser):
-    """A parser that ends with one sentence and exit code 2 if the arguments are wrong."""
-
-    def error(self, message: str) -> NoReturn:
-        print(error_line(f"{message}; see {self.prog} --help"), file=sys.stderr)
-        sys.exit(2)
-
-
-def _parser() -> argparse.ArgumentParser:
+def _parser() -> BenchmarkParser:
     examples = ["meeplezoo bench", f"meeplezoo bench --game {game_names()[0]} --only step+mask --json speed.json"]
-    parser = _Parser(
+    parser = BenchmarkParser(
         prog="meeplezoo bench",
         description="Measure decisions per second of every layer, on one core, beside other libraries'.",
         epilog="\n  ".join(["examples:", *examples]),
@@ -110,7 +102,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--only", metavar="TEXT", help='measure rows that contain this text only, like "aec" or "step 1024"'
     )
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write the rows to a JSON file")
+    parser.add_argument("--json", type=written_file, metavar="FILE", help="write the rows to a JSON file")
     return parser
 
 

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from .game import Game
 
 OVER = "over"
+_MOST_LISTED = 12
 
 
 def refuse(key: str, reason: str) -> NoReturn:
@@ -58,7 +59,8 @@ def check_integer(value: Any, key: str, low: int, high: int) -> int:
 def check_name(value: Any, key: str, names: Sequence[str]) -> int:
     """Return the index of a name; the value has to be one of them."""
     if not isinstance(value, str) or value not in names:
-        refuse(key, f"must be one of {', '.join(names)}, not {shorten(value)}")
+        listed = names if len(names) <= _MOST_LISTED else [*names[:2], "...", names[-1]]
+        refuse(key, f"must be one of {', '.join(listed)}, not {shorten(value)}")
     return names.index(value)
 
 

@@ -172,6 +172,8 @@ def _from_json(row: Any, number_of: dict[str, int], num_players: int) -> tuple[A
         seat, reason = check_integer(forfeit["seat"], "forfeit.seat", 0, num_players - 1), forfeit["reason"]
         if not isinstance(reason, str):
             refuse("forfeit.reason", f"must be a text, not {shorten(reason)}")
+        if places != [num_players - 1 if other == seat else 0 for other in range(num_players)]:
+            refuse("places", f"who forfeits comes last, and the others win, but they are {places}")
     return (
         check_integer(row["round"], "round", 0, MOST_ROUNDS - 1),
         check_integer(row["deal"], "deal", 0, MAX_SEED),

@@ -187,6 +187,8 @@ def _check_entrants(entrants: tuple[Entrant, ...]) -> None:
             raise ValueError(f"agents: a name must be 1 to {LONGEST_TEXT:,} characters of UTF-8, not {shorten(name)}")
     for entrant in entrants:
         check_agent_text(entrant.agent)
+        if not _can_be_written(entrant.agent):
+            raise ValueError(f"agents: the text of an agent must be UTF-8, not {shorten(entrant.agent)}")
     if len(set(names)) < len(names):
         raise ValueError(f"agents: two have the name {shorten(max(names, key=names.count))}; names must differ")
 

@@ -72,7 +72,6 @@ class NetworkHead:
             value = getattr(self, name)
             if not isinstance(value, kind) or isinstance(value, bool):
                 raise ValueError(f"{name} of a network cannot be {shorten(value)}")
-        # sizes are compared with those of the game, whatever they are
         if not isinstance(self.value, str) or self.value not in VALUES:
             raise ValueError(f"value of a network must be one of {', '.join(VALUES)}, not {shorten(self.value)}")
         weight = self.training.get("win_weight", 0)
@@ -238,7 +237,8 @@ def _read_tensors(content: bytes, expected: dict[str, "torch.Tensor"]) -> dict[s
     try:
         tensors = load(content)
     except SafetensorError as error:
-        raise ValueError(f"{_DAMAGED} ({error})") from None
+        # it repeats what is wrong, however long
+        raise ValueError(f"{_DAMAGED} ({shorten(str(error))[1:-1]})") from None
     for name, tensor in tensors.items():
         if tensor.shape != expected[name].shape or tensor.dtype != expected[name].dtype:
             raise ValueError(f"{_DAMAGED} (the weights {name!r} are not what its header says)")
