@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+import os
 
 from .arguments import CommandParser
 from .errors import CommandError
@@ -32,7 +32,7 @@ def run(words: list[str]) -> int:
     parser.add_trust()
     arguments = parser.read(words)
     first, *rest = arguments.words or [None]
-    is_config = first is not None and ("=" not in first or Path(first).exists())
+    is_config = first is not None and ("=" not in first or os.path.exists(first))
     config, overrides = (first, rest) if is_config else (None, arguments.words)
     if config is None and arguments.resume is None:
         parser.error("the following arguments are required: CONFIG, or --resume RUN")

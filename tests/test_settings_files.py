@@ -300,3 +300,17 @@ def test_configs_of_tournaments_are_as_strict(tmp_path, monkeypatch, capsys):
     error = capsys.readouterr().err
     assert "holds an anchor or alias, 'a'" in error
     assert error.count("\n") == 1
+
+
+def test_a_config_that_may_not_be_read_is_named(tmp_path, monkeypatch):
+    from meeplezoo.training import config_files
+
+    path = tmp_path / "mine.yaml"
+    path.write_text("game: azul\n")
+
+    def refuse(*arguments):
+        raise PermissionError(13, "Permission denied", str(path))
+
+    monkeypatch.setattr(config_files, "read_file", refuse)
+    with pytest.raises(ValueError, match=r"config .*mine.yaml cannot be read: Permission denied"):
+        config_files.read_config(str(path))

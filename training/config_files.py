@@ -34,8 +34,7 @@ def config_names() -> list[str]:
 def read_config(source: str, overrides: list[str] | None = None) -> TrainingConfig:
     """Return the config of a file, or of a name from `config_names`, with `key=value` overrides in YAML.
 
-    Raises ValueError, one sentence, if there is no such config or one of its settings is wrong, and OSError if its file
-    cannot be read.
+    Raises ValueError, one sentence, if there is no such config, it cannot be read, or one of its settings is wrong.
     """
     settings = parse_settings(_config_text(source), source)
     settings.pop(VERSIONS, None)
@@ -83,7 +82,10 @@ def _config_text(source: str) -> bytes:
     name = source.removesuffix(".yaml")
     # not so for texts that can be no path, and for folders that happen to be called like a config
     if os.path.exists(source) and not (name in config_names() and os.path.isdir(source)):
-        return read_file(source, MOST_BYTES)
+        try:
+            return read_file(source, MOST_BYTES)
+        except OSError as error:
+            raise ValueError(f"config {source} cannot be read: {error.strerror}") from None
     if name not in config_names():
         raise ValueError(
             f"there is no config {shorten(source)}: no such file, and the configs that come along are "
