@@ -138,6 +138,7 @@ def game_for(name: str, options: list[str], num_agents: int | None) -> Game:
     Raises UsageError for an unknown game or option, and if agents and players differ in number.
     """
     from ..envs import make_game
+    from ..envs.messages import shorten
     from ..envs.options import parse
     from ..envs.registry import describe
 
@@ -147,7 +148,7 @@ def game_for(name: str, options: list[str], num_agents: int | None) -> Game:
             num_players = given.setdefault("num_players", num_agents)
             if num_players != num_agents:
                 agents = "1 agent is" if num_agents == 1 else f"{num_agents} agents are"
-                raise UsageError(f"{agents} given, but num_players is {num_players}")
+                raise UsageError(f"{agents} given, but num_players is {shorten(num_players)}")
         return make_game(name, **given)
     except ValueError as error:
         raise UsageError(str(error)) from None

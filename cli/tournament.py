@@ -155,6 +155,8 @@ def _config_text(text: str) -> str:
         raise ValueError(f"there is no config {shown_path(text)}") from None
     except UnicodeDecodeError:
         raise ValueError(f"{shown_path(text)} is not UTF-8 text") from None
+    except OSError as error:
+        raise ValueError(f"{shown_path(text)} cannot be read: {error.strerror}") from None
 
 
 def _check_agents(settings: TournamentSettings) -> None:
