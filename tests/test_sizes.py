@@ -118,9 +118,11 @@ NUMBERS = [("mcts", name) for name in ("seconds", "c", "temperature", "mix", "wi
 
 @pytest.mark.parametrize(("agent", "name"), [*SETTINGS, *NUMBERS])
 def test_settings_of_agents_have_bounds(agent, name):
-    for text in (*HUGE[:2], "1e12", "1e308", *NO_NUMBERS, "-1"):
+    # a comma begins the next setting, and the character \\0 is refused before any setting is read
+    numbers = [text for text in NO_NUMBERS if "," not in text and "\0" not in text]
+    for text in (*HUGE[:2], "1e12", "1e308", *numbers, "-1"):
         with pytest.raises(ValueError, match=rf"^agent '{agent}:{name}=.*{name} must be ") as caught:
-            make_agent(f"{agent}:{name}={text}" if "\0" not in text else f"{agent}:{name}=x", AZUL)
+            make_agent(f"{agent}:{name}={text}", AZUL)
         assert_one_sentence(caught.value, 400)
 
 
