@@ -203,6 +203,7 @@ def game_for(name: str, options: list[str], agents: Sequence[str]) -> Game:
     Raises UsageError for an unknown game or option, and if agents and players differ in number.
     """
     from ..envs import make_game
+    from ..envs.messages import shorten
     from ..envs.options import parse
     from ..envs.registry import describe
 
@@ -212,7 +213,7 @@ def game_for(name: str, options: list[str], agents: Sequence[str]) -> Game:
         if agents:
             num_players = given.setdefault("num_players", len(agents))
             if num_players != len(agents):
-                raise UsageError(f"{_listed(agents)}, but num_players is {num_players}")
+                raise UsageError(f"{_listed(agents)}, but num_players is {shorten(num_players)}")
             if num_players not in description.player_counts:
                 needed = f"{name} needs an agent for each player, {_player_counts(description)}"
                 raise UsageError(f"{needed}, but {_listed(agents)}")

@@ -178,6 +178,8 @@ def _read_config(text: str) -> dict[str, Any]:
         return read_settings(Path(text))
     except FileNotFoundError:
         raise ValueError(f"there is no config {shown_path(text)}") from None
+    except OSError as error:
+        raise ValueError(f"{shown_path(text)} cannot be read: {error.strerror}") from None
 
 
 def _check_agents(settings: TournamentSettings, trust: bool) -> None:
