@@ -19,7 +19,7 @@ from typing import Any, BinaryIO
 from .cases import Case, Format, Target, make_case, read_case, write_case
 from .memory import forget_peak, limit_growth, peak_mib
 from .verdicts import FAULT, REFUSED, Verdict, judge
-from .workspace import lay_out, wrong_traces
+from .workspace import code_has_run, lay_out, wrong_traces
 
 GROWTH_MIB = 6 * 1024
 """Memory that a worker may reserve (not use) beyond what it has when its formats are ready."""
@@ -77,10 +77,12 @@ class Worker:
         began = time.perf_counter()
         verdict = judge(target, case)
         seconds = time.perf_counter() - began
-        if verdict.kind != FAULT:
-            may_make_files = getattr(target, "may_make_files", False) and not verdict.reason.endswith("2")
+        if code_has_run(self._place):
+            verdict = Verdict(FAULT, "code out of the input has run", verdict.text, verdict.place)
+        elif verdict.kind != FAULT:
+            may_make_files = getattr(target, "may_make_files", False) and verdict.reason != "exit code 2"
             trace = wrong_traces(self._place, case, verdict.kind == REFUSED, may_make_files)
-            verdict = Verdict(FAULT, trace, verdict.text) if trace else verdict
+            verdict = Verdict(FAULT, trace, verdict.text, verdict.place) if trace else verdict
         return {"verdict": verdict.as_json(), "peak": peak_mib(), "seconds": seconds}
 
 
