@@ -26,7 +26,8 @@ def lay_out(place: Path, case: Case) -> None:
             continue
         path.parent.mkdir(parents=True, exist_ok=True)
         if name.endswith(PIPE):
-            os.mkfifo(path.with_name(path.name.removesuffix(PIPE)))
+            if hasattr(os, "mkfifo"):
+                os.mkfifo(path.with_name(path.name.removesuffix(PIPE)))
             continue
         path.write_bytes(content)
 
