@@ -221,7 +221,8 @@ def _array(values: Any, dtype: Any) -> np.ndarray:
     """Return an array of the type, or of whatever type holds the values."""
     array = np.array(values)
     try:
-        return array.astype(dtype)
+        with np.errstate(all="ignore"):
+            return array.astype(dtype)
     except (OverflowError, TypeError, ValueError):
         return array
 
@@ -233,6 +234,8 @@ def _read_only(array: np.ndarray) -> np.ndarray:
 
 def _unaligned(array: np.ndarray) -> np.ndarray:
     """Return the array one byte off where its type would lie."""
+    if array.dtype.hasobject:
+        return array
     room = np.zeros(array.nbytes + 1, np.uint8)
     moved = room[1:].view(array.dtype).reshape(array.shape)
     moved[...] = array

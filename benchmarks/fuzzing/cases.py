@@ -29,8 +29,9 @@ class Case:
 
 @dataclass(frozen=True)
 class Ended:
-    """How a command line ended: its exit code and what it wrote; `interrupted`: it was sent Ctrl-C by the fuzzer."""
+    """How a command ended: its exit code and what it wrote; `interrupted`: it was sent Ctrl-C by the fuzzer."""
 
+    command: str
     code: int
     output: str
     errors: str

@@ -10,16 +10,19 @@ from contextlib import contextmanager
 from types import FrameType
 from typing import Any
 
-from .cases import Ended
+from .cases import Ended, FaultFound
 
 SECONDS_TO_WORK = 2.0
 """A command that has taken its arguments and works gets Ctrl-C after this time."""
+
+_READERS = {"open", "read_bytes", "read_text", "read_file"}
+"""Functions that wait for files."""
 
 
 def run_command(
     words: Sequence[str], typed: bytes = b"", interrupt_after: float | None = None, apart: bool = False
 ) -> Ended:
-    """Run `meeplezoo WORDS ...` and return how it ended.
+    """Run `meeplezoo WORDS ...` and return how it ended; FaultFound if it waits for a file when it is interrupted.
 
     Arguments:
         typed: what comes on its standard input.
@@ -44,7 +47,7 @@ def _run_here(words: Sequence[str], typed: bytes, interrupt_after: float | None)
     )
     sys.stdin, sys.stdout, sys.stderr = caught
     try:
-        with _interrupted_after(interrupt_after) as was_interrupted:
+        with _interrupted_after(interrupt_after) as interrupted_in:
             code = main(list(words))
     finally:
         sys.stdin, sys.stdout, sys.stderr = streams
@@ -53,21 +56,27 @@ def _run_here(words: Sequence[str], typed: bytes, interrupt_after: float | None)
         if cores:
             # benchmarks keep to one core
             os.sched_setaffinity(0, cores)
-    ended = Ended(code, _text(output.getvalue()), _text(errors.getvalue()), bool(was_interrupted))
+    if not _READERS.isdisjoint(interrupted_in):
+        raise FaultFound("waits for a file that does not end", " ".join(words))
+    ended = Ended(_name(words), code, _text(output.getvalue()), _text(errors.getvalue()), bool(interrupted_in))
     del caught
     return ended
 
 
+def _name(words: Sequence[str]) -> str:
+    return words[0] if words and words[0].isidentifier() else ""
+
+
 @contextmanager
-def _interrupted_after(seconds: float | None) -> Iterator[list[bool]]:
-    """Raise KeyboardInterrupt in this thread after a time; the list is no longer empty then."""
-    interrupted: list[bool] = []
+def _interrupted_after(seconds: float | None) -> Iterator[list[str]]:
+    """Raise KeyboardInterrupt in this thread after a time; the list then holds the function that was at work."""
+    interrupted: list[str] = []
     if seconds is None or not hasattr(signal, "setitimer"):
         yield interrupted
         return
 
     def interrupt(number: int, frame: FrameType | None) -> None:
-        interrupted.append(True)
+        interrupted.append("" if frame is None else frame.f_code.co_name)
         raise KeyboardInterrupt
 
     previous: Any = signal.signal(signal.SIGALRM, interrupt)
@@ -94,7 +103,7 @@ def _run_apart(words: Sequence[str], typed: bytes, interrupt_after: float | None
         process.kill()
         raise
     output, errors = written
-    return Ended(process.returncode, _text(output), _text(errors), interrupted)
+    return Ended(_name(words), process.returncode, _text(output), _text(errors), interrupted)
 
 
 def _text(written: bytes) -> str:

@@ -1,5 +1,6 @@
 """Changes to bytes, texts and nested data; every one returns what has become of it and says in a note what it did."""
 
+import base64
 import copy
 import json
 import random
@@ -7,12 +8,14 @@ import re
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from .hostile import NUMBERS, TEXTS, Raw, to_json
+from .hostile import NUMBERS, PICKLE, TEXTS, Raw, to_json
 
 Path = tuple[str | int, ...]
 Changed = tuple[Any, str]
 
 _NUMBER = re.compile(r"-?\d+(\.\d+)?")
+_PICKLED = ":serialized:"
+"""The key under which Stable-Baselines3 keeps pickles in JSON."""
 _ENDS = 300
 """Bytes at the beginning and end of a file that are hit more often: heads and directories lie there."""
 
@@ -102,6 +105,8 @@ def change_tree(value: Any, draw: random.Random, hostile: Sequence[Any]) -> Chan
     if inner is not None and draw.random() < 0.9:
         changed, note = change_tree(inner, draw, hostile)
         return _with(value, path, to_json(changed)), f"in the JSON at {where}: {note}"
+    if path and path[-1] == _PICKLED and draw.random() < 0.7:
+        return _replaced(value, path, base64.b64encode(PICKLE).decode())
     changes: list[Callable[[], Changed]] = [lambda: _replaced(value, path, draw.choice(hostile))] * 5
     if path:
         changes += [lambda: _removed(value, path), lambda: _exchanged(value, path, draw.choice(paths))]

@@ -72,7 +72,7 @@ def _write_networks(folder: Path) -> None:
     torch.manual_seed(0)
     for name in game_names():
         game = make_game(name)
-        forms = [Architecture("mlp", (4,)), Architecture("mlp", (), shared=True, heuristic=True, heuristic_input=True)]
+        forms = [Architecture("mlp", (4,)), Architecture("mlp", (4,), heuristic=True, heuristic_input=True)]
         for number, architecture in enumerate(forms):
             head = make_head(game, architecture, ("return", "change")[number], {"win_weight": 0.5})
             save_network(folder / f"{name}-{number}.safetensors", build(game, architecture), head)

@@ -17,7 +17,7 @@ from typing import IO, Any
 
 from .cases import Format
 from .memory import resident_mib
-from .verdicts import FAULT, Verdict
+from .verdicts import FAULT, Verdict, frames_of_package
 
 _SECONDS_BETWEEN_LOOKS = 0.05
 _SECONDS_TO_PREPARE = 1800.0
@@ -86,7 +86,7 @@ class WatchedProcess:
         try:
             (outcome,) = self._ask(one, {"do": "replay", "path": str(path.absolute())})
         except _Lost as loss:
-            return Outcome(one.name, 0, Verdict(FAULT, str(loss)))
+            return Outcome(one.name, 0, self._loss(loss), self._note)
         return outcome
 
     def keep(self, one: Format, index: int, path: Path, about: dict[str, Any]) -> None:
@@ -111,7 +111,7 @@ class WatchedProcess:
         try:
             (outcome,) = self._ask(one, {"do": "run", "indices": [index]})
         except _Lost as loss:
-            return Outcome(one.name, index, Verdict(FAULT, str(loss), self._tail()), self._note)
+            return Outcome(one.name, index, self._loss(loss), self._note)
         if lost.startswith("hangs") or outcome.verdict.kind == FAULT:
             return outcome
         # memory that one input has damaged shows itself in a later one
@@ -195,14 +195,15 @@ class WatchedProcess:
         self.end()
         raise _Lost(reason)
 
-    def _tail(self) -> str:
-        """Return what the process that was lost said last: why it crashed, and where in the package."""
+    def _loss(self, loss: _Lost) -> Verdict:
+        """Return the fault of a process that was lost: why it crashed, and where in the package."""
         before, fatal, after = self._last_words.partition("Fatal Python error: ")
         if not fatal:
-            return " ".join(self._last_words[-200:].split())
+            return Verdict(FAULT, str(loss))
         why = [*before.strip().splitlines()[-1:], *after.splitlines()[:1]]
-        frames = [line.strip() for line in after.splitlines() if "File" in line and "site-packages" not in line]
-        return " | ".join([*why, *frames[:2]])
+        # the crash handler writes the innermost call first
+        place = next(iter(frames_of_package(after)), "")
+        return Verdict(FAULT, str(loss), " | ".join(why), place)
 
     def _read_errors(self) -> str:
         if self._errors is None:

@@ -11,15 +11,24 @@ from .containers import change_file
 from .games import warm_all
 from .kept import files_below, made_once
 
+_BOT_FILE = "bot.py"
+_BOT = b"def choose(observation, mask):\n    return int(mask.argmax())\n"
+_WITH_BOT = "with-bot"
+
 
 def _write_tournaments(folder: Path) -> None:
-    """Play tournaments with the package's own agents and write results and records."""
-    for number, name in enumerate(game_names()):
-        path = str(folder / f"t{number}")
-        words = ["tournament", name, "random", "greedy", "random", "--option", "num_players=2"]
-        ended = run_command([*words, "--rounds", "2", "--deals", "1", "--records", "--processes", "1", "--out", path])
-        if ended.code:
-            raise RuntimeError(ended.errors)
+    """Play tournaments, one of them with a bot of one's own, and write results and records."""
+    for name in game_names():
+        _play(folder / name, name, ["random", "greedy", "random"])
+    Path(_BOT_FILE).write_bytes(_BOT)
+    _play(folder / _WITH_BOT, game_names()[0], ["random", f"{_BOT_FILE}:choose"])
+
+
+def _play(path: Path, game: str, agents: list[str]) -> None:
+    words = ["tournament", game, *agents, "--option", "num_players=2", "--rounds", "2", "--deals", "1", "--records"]
+    ended = run_command([*words, "--processes", "1", "--out", str(path)])
+    if ended.code:
+        raise RuntimeError(ended.errors)
 
 
 class Tournaments:
@@ -35,7 +44,9 @@ class Tournaments:
 
     def make(self, draw: random.Random) -> Case:
         """Return a folder with changes in a file, whole or as an interruption leaves it; or a config."""
-        files = dict(self._folders[draw.choice(list(self._folders))])
+        others = [name for name in self._folders if name != _WITH_BOT]
+        # bots take seconds to start
+        files = dict(self._folders[_WITH_BOT if draw.random() < 0.1 else draw.choice(others)])
         settings = TournamentFolder("t").settings.as_posix()
         if draw.random() < 0.2:
             content, note = change_file("c.yaml", files[settings], draw)
@@ -47,7 +58,7 @@ class Tournaments:
         read = [name for name in files if not name.endswith((".html", "results.json"))]
         name = draw.choice((settings, "t/games.jsonl", "t/games.jsonl", *read))
         files[name], note = change_file(name, files[name], draw)
-        return Case(["--resume", "t"], files, note)
+        return Case(["--resume", "t"], {**files, _BOT_FILE: _BOT}, note)
 
     def run(self, case: Case) -> Ended:
         """Go on with the tournament, or begin it."""

@@ -35,6 +35,25 @@ _OWN: dict[str, dict[str, Any]] = {
     "alphazero": {"simulations": 2, "considered": 2, "window": 100, "warm_decisions": 20, "warm_epochs": 1},
 }
 
+_SIZES = (
+    "hidden=[65536, 65536]",
+    "hidden=[1000000000000]",
+    f"hidden=[{', '.join(['64'] * 5000)}]",
+    "games=1000000000000",
+    "games=100000000",
+    "rollout=1000000000000",
+    "minibatch=1000000000000",
+    "window=1000000000000",
+    "pool_size=1000000000000",
+    "threads=100000000",
+    "players=100000000",
+    "simulations=1000000000000",
+    "evaluation_games=1000000000000",
+    "warm_decisions=1000000000000",
+    "baselines=[mcts:nodes=2147483647]",
+)
+"""Numbers that are taken one by one, and for which no machine has the memory."""
+
 
 def _settings(algorithm: str, game: str) -> dict[str, Any]:
     return {"game": game, "algorithm": algorithm, **_SMALL, **_OWN[algorithm]}
@@ -69,7 +88,10 @@ class Configs:
         if not note or draw.random() < 0.2:
             overrides = [_override(settings, draw)]
             note = f"{note} {overrides[0][:60]!r}"
-        how = "train" if draw.random() < 0.04 else "read"
+        if draw.random() < 0.05:
+            overrides = [*overrides, draw.choice(_SIZES)]
+            note = f"{note} {overrides[-1]}"
+        how = "train" if draw.random() < (0.3 if overrides[-1:] and overrides[-1] in _SIZES else 0.04) else "read"
         return Case({"how": how, "overrides": overrides}, {"c.yaml": content}, note)
 
     def run(self, case: Case) -> Ended | None:

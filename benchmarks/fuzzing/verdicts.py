@@ -92,23 +92,23 @@ def _of_command(ended: Ended) -> Verdict:
     codes = (*_EXIT_CODES, _INTERRUPTED) if ended.interrupted else _EXIT_CODES
     lines = [line for line in re.split(r"[\r\n]", ended.errors) if line.strip()]
     last = lines[-1] if lines else ""
-    shown = _clipped(last)
+    shown, place = _clipped(last), f"meeplezoo {ended.command}".strip()
     if "Traceback (most recent" in ended.errors:
         return Verdict(FAULT, "traceback", shown, _last_frame(ended.errors))
     if ended.code not in codes:
-        return Verdict(FAULT, f"exit code {ended.code}", shown)
+        return Verdict(FAULT, f"exit code {ended.code}", shown, place)
     if has_controls(ended.errors, _LAYOUT):
-        return Verdict(FAULT, "control characters on stderr", shown)
+        return Verdict(FAULT, "control characters on stderr", shown, place)
     if has_controls(ended.output, _LAYOUT):
-        return Verdict(FAULT, "control characters on stdout", _clipped(_line_with_controls(ended.output)))
+        return Verdict(FAULT, "control characters on stdout", _clipped(_line_with_controls(ended.output)), place)
     if ended.code in (0, _INTERRUPTED):
         return Verdict(ACCEPTED)
     if not last.startswith("meeplezoo"):
-        return Verdict(FAULT, f"exit code {ended.code} without a sentence", shown)
+        return Verdict(FAULT, f"exit code {ended.code} without a sentence", shown, place)
     if ended.code == 2 and len(lines) > 1:
-        return Verdict(FAULT, "error text of several lines", _clipped(" | ".join(lines)))
+        return Verdict(FAULT, "error text of several lines", _clipped(" | ".join(lines)), place)
     wrong = wrong_sentence(last)
-    return Verdict(FAULT, wrong, shown) if wrong else Verdict(REFUSED, f"exit code {ended.code}", last)
+    return Verdict(FAULT, wrong, shown, place) if wrong else Verdict(REFUSED, f"exit code {ended.code}", last, place)
 
 
 def _line_with_controls(text: str) -> str:
@@ -125,16 +125,25 @@ def _place(error: BaseException) -> str:
     """Return the last line of the package, outside the fuzzer, that an exception came through."""
     frames = traceback.extract_tb(error.__traceback__)
     fuzzer = str(Path(__file__).parent)
-    inside = [one for one in frames if one.filename.startswith(str(_PACKAGE)) and ".venv" not in one.filename]
-    own = [one for one in inside if not one.filename.startswith(fuzzer)] or inside
+    inside = [one for one in frames if one.filename.startswith(fuzzer)]
+    own = [one for one in frames if _is_own(one.filename)] or inside
     return _written(own[-1].filename, own[-1].lineno, own[-1].name) if own else ""
 
 
 def _last_frame(text: str) -> str:
     """Return the last line of the package in a printed traceback."""
-    frames = re.findall(r'File "(.*)", line (\d+), in (\S+)', text)
-    inside = [one for one in frames if one[0].startswith(str(_PACKAGE)) and ".venv" not in one[0]]
-    return _written(inside[-1][0], int(inside[-1][1]), inside[-1][2]) if inside else ""
+    return next(reversed(frames_of_package(text)), "")
+
+
+def frames_of_package(text: str) -> list[str]:
+    """Return the lines of the package, outside the fuzzer, in a traceback of Python or of its crash handler."""
+    frames = re.findall(r'File "(.*)", line (\d+),? in (\S+)', text)
+    return [_written(file, int(line), function) for file, line, function in frames if _is_own(file)]
+
+
+def _is_own(file: str) -> bool:
+    outside = file.startswith(str(Path(__file__).parent)) or ".venv" in file
+    return file.startswith(str(_PACKAGE)) and not outside
 
 
 def _written(file: str, line: int | None, function: str) -> str:

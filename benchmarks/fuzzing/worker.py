@@ -19,23 +19,32 @@ from typing import Any, BinaryIO
 from .cases import Case, Format, Target, make_case, read_case, write_case
 from .memory import forget_peak, limit_growth, peak_mib
 from .verdicts import FAULT, REFUSED, Verdict, judge
-from .workspace import lay_out, wrong_traces
+from .workspace import code_has_run, lay_out, wrong_traces
 
-GROWTH_MIB = 6 * 1024
-"""Memory that a worker may reserve (not use) beyond what it has when its formats are ready."""
+_GROWTH_MIB = 6 * 1024
+"""More than an input may use: what is reserved need not be used."""
 _SECONDS_BETWEEN_LOOKS = 1.0
 
 Tell = Callable[[dict[str, Any]], None]
 
 
 class Worker:
-    """Runs inputs in a folder of its own."""
+    """Runs inputs.
 
-    def __init__(self, kept: Path, seed: int, place: Path, tell: Tell) -> None:
+    Arguments:
+        kept: the folder for valid inputs that take long to make.
+        seed: of all inputs.
+        place: the folder they run in, which is emptied before each of them.
+        tell: called with every answer.
+        growth: MiB that this process may reserve beyond what it has when a format is ready; None for any.
+    """
+
+    def __init__(self, kept: Path, seed: int, place: Path, tell: Tell, growth: int | None = None) -> None:
         self._kept = kept
         self._seed = seed
         self._place = place
         self._tell = tell
+        self._growth = growth
         self._targets: dict[str, Target] = {}
 
     def answer(self, message: dict[str, Any]) -> None:
@@ -67,7 +76,8 @@ class Worker:
         if one.name not in self._targets:
             lay_out(self._place, Case(None))
             self._targets[one.name] = one.open(self._kept)
-            limit_growth(GROWTH_MIB)
+            if self._growth is not None:
+                limit_growth(self._growth)
         return self._targets[one.name]
 
     def _run(self, target: Target, case: Case) -> dict[str, Any]:
@@ -77,10 +87,12 @@ class Worker:
         began = time.perf_counter()
         verdict = judge(target, case)
         seconds = time.perf_counter() - began
-        if verdict.kind != FAULT:
-            may_make_files = getattr(target, "may_make_files", False) and not verdict.reason.endswith("2")
+        if code_has_run(self._place):
+            verdict = Verdict(FAULT, "code out of the input has run", verdict.text, verdict.place)
+        elif verdict.kind != FAULT:
+            may_make_files = getattr(target, "may_make_files", False) and verdict.reason != "exit code 2"
             trace = wrong_traces(self._place, case, verdict.kind == REFUSED, may_make_files)
-            verdict = Verdict(FAULT, trace, verdict.text) if trace else verdict
+            verdict = Verdict(FAULT, trace, verdict.text, verdict.place) if trace else verdict
         return {"verdict": verdict.as_json(), "peak": peak_mib(), "seconds": seconds}
 
 
@@ -101,7 +113,7 @@ def main() -> None:
         place = Path(folder).resolve() / "outer" / "place"
         place.mkdir(parents=True)
         os.chdir(place)
-        worker = Worker(kept, seed, place, tell)
+        worker = Worker(kept, seed, place, tell, _GROWTH_MIB)
         for line in lines:
             worker.answer(json.loads(line))
         os.chdir(folder)
