@@ -53,6 +53,9 @@ class TournamentSettings:
     def __post_init__(self) -> None:
         game = self.make_game()
         names = [entrant.name for entrant in self.agents]
+        if game.num_players < 2:
+            players = f"{game.name} has {game.num_players} here"
+            raise ValueError(f"game: a tournament needs a game of at least 2 players, and {players}")
         if len(names) < 2:
             raise ValueError(f"agents: a tournament needs at least 2, not {len(names)}")
         if len(set(names)) < len(names):
