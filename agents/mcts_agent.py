@@ -10,7 +10,7 @@ import numpy as np
 
 from ..envs.engine.search_trees import keep_below
 from ..envs.game import Game, Move, as_batch
-from ..envs.search import NODE_DTYPE, SETTINGS_DTYPE, root_statistics, search_kernels
+from ..envs.search import SETTINGS_DTYPE, node_dtype, root_statistics, search_kernels
 from . import agent_settings
 from .agent_settings import MOST_SECONDS, Integers, Numbers, Valid, Words, agent_error, check_settings
 from .decisions import Decisions
@@ -62,7 +62,7 @@ class SearchSettings:
     | `win` | weight of winning in a return; the rest is the squashed margin |
     | `chance` | "closed": what chance brings makes nodes of its own, exact; "open": it does not, deeper |
     | `reuse` | 1: with closed chance go on in the last decision's tree if the position is found in it, 0: never |
-    | `nodes` | size of the tree at most, 48 bytes each; with closed chance and `reuse` there are two trees |
+    | `nodes` | size of the tree at most, 48 bytes each in games for up to four (two trees with closed chance and `reuse`) |
 
     Raises ValueError that names the setting if a value is not valid.
     """
@@ -108,7 +108,7 @@ class MCTSAgent:
     def __init__(self, game: Game, name: str, settings: SearchSettings, seed: int) -> None:
         self.name = name
         self.settings = settings
-        self._nodes = np.zeros(settings.nodes, NODE_DTYPE)
+        self._nodes = np.zeros(settings.nodes, node_dtype(game.description.most_players))
         self._kernel_settings = _kernel_settings(game, settings)
         self._mask = np.zeros(game.num_actions, np.int8)
         self._slots = np.zeros(game.num_actions, np.int32)
@@ -121,7 +121,7 @@ class MCTSAgent:
         self._used = 0
         self._seat = -1
         keeps = settings.chance == "closed" and settings.reuse == 1
-        self._spare: np.ndarray | None = np.zeros(settings.nodes, NODE_DTYPE) if keeps else None
+        self._spare: np.ndarray | None = self._nodes.copy() if keeps else None
 
     def restart(self, seed: int) -> None:
         """Begin anew with another seed."""

@@ -13,7 +13,7 @@ import numpy as np
 from ..envs.engine.random_stream import draw, draw_seed
 from ..envs.game import Game
 from ..envs.messages import shorten
-from ..envs.search import NODE_DTYPE
+from ..envs.search import node_dtype
 from . import agent_settings
 from .agent_settings import Integers, Numbers, Valid, Words, agent_error, check_settings
 from .decisions import Decisions
@@ -232,7 +232,7 @@ class NetworkAgent:
         }
         open_ones = np.flatnonzero(decisions.mask.sum(axis=1) > 1)
         nodes = _tree_size(game, self.settings.sims)
-        at_once = max(1, _TREES_BYTES // (nodes * NODE_DTYPE.itemsize))
+        at_once = max(1, _TREES_BYTES // (nodes * node_dtype(game.description.most_players).itemsize))
         began = time.perf_counter()
         for first in range(0, len(open_ones), at_once):
             group = open_ones[first : first + at_once]
@@ -266,7 +266,7 @@ def _tree_size(game: Game, simulations: int) -> int:
     """Return how many nodes a game's tree gets: enough for all simulations, but never more than a group's memory."""
     # each opens one node at most, and makes one more for what chance brings
     wanted = 1 + game.num_actions + simulations * (1 + min(game.num_actions, _USUAL_ACTIONS))
-    return min(wanted, _TREES_BYTES // NODE_DTYPE.itemsize)
+    return min(wanted, _TREES_BYTES // node_dtype(game.description.most_players).itemsize)
 
 
 def shipped_networks() -> list[str]:

@@ -5,13 +5,12 @@ from collections.abc import Callable
 
 import numpy as np
 
-from ..envs.engine.playout_kernels import MAX_PLAYERS
 from ..envs.engine.random_stream import game_seeds
 from ..envs.engine.root_planning import choose_planned
 from ..envs.engine.search_kernels import MAX_DEPTH
 from ..envs.engine.state import RUNNING
 from ..envs.game import Game
-from ..envs.search import NODE_DTYPE, SETTINGS_DTYPE, root_statistics, search_kernels
+from ..envs.search import SETTINGS_DTYPE, node_dtype, root_statistics, search_kernels
 from .decisions import Decisions
 from .streams import agent_stream
 from .time_limit import portions
@@ -39,10 +38,10 @@ class NetworkTrees:
         win_weight: share of winning in the return of a finished game; the rest is the squashed margin.
         plies: greedy plies that the game is played on from a leaf before its value is asked for, until it is the
             searching seat's turn again: quiet positions are easier to value. 0 values the leaf itself.
-        nodes: size of each game's tree at most, 48 bytes each.
+        nodes: size of each game's tree at most, 48 bytes each in games for up to four.
 
     Attributes:
-        priors: float32 [n, num_actions] and values: float32 [n, MAX_PLAYERS], what the network says of the roots; they
+        priors: float32 [n, num_actions] and values: float32 [n, players or more], what the network says of the roots; they
             are there after the first simulation.
     """
 
@@ -72,7 +71,7 @@ class NetworkTrees:
         self._settings["greedy_share"] = 1.0
         self._streams = np.stack([agent_stream(own) for own in game_seeds(seed, number).tolist()])
         # empty takes no time for nodes that are never used; of a new tree the root alone is read, and cleared first
-        self._trees = np.empty((number, nodes), NODE_DTYPE)
+        self._trees = np.empty((number, nodes), node_dtype(game.description.most_players))
         self._used, self._depths = np.zeros(number, np.int64), np.zeros(number, np.int64)
         self._paths = np.zeros((number, MAX_DEPTH), np.int32)
         self._leaves = states.copy()
@@ -84,7 +83,7 @@ class NetworkTrees:
         self._room = (self._mask, self._slots, heuristic, scratch, observation, game.form)
         self._playout_room = (heuristic, scratch)
         self._leaf_priors = np.zeros((number, game.num_actions), np.float32)
-        self._leaf_values = np.zeros((number, MAX_PLAYERS), np.float32)
+        self._leaf_values = np.zeros((number, *self._trees.dtype["mean"].shape), np.float32)
         self._free = np.full(number, -1)
         self.priors = self._leaf_priors
         self.values = self._leaf_values

@@ -15,7 +15,7 @@ from ..envs.engine.compilation import JIT_DISABLED
 from ..envs.engine.random_stream import draw, draw_seed
 from ..envs.engine.search_trees import keep_below
 from ..envs.game import Game, as_batch, make_game
-from ..envs.search import NODE_DTYPE, search_kernels
+from ..envs.search import node_dtype, search_kernels
 from .decisions import Decisions
 from .greedy_agent import GreedyAgent
 from .gumbel_search import gumbel_search
@@ -90,7 +90,7 @@ def _warm_up_mcts(game: Game) -> None:
     decisions = _decisions(game)
     MCTSAgent(game, "mcts", SearchSettings(sims=1, nodes=_NODES), 0).act(decisions)
     # what an agent with closed chance calls besides
-    trees = np.zeros((2, _NODES), NODE_DTYPE)
+    trees = np.zeros((2, _NODES), node_dtype(game.description.most_players))
     observation = np.zeros(game.observation_size, np.float32)
     root = decisions.redealt(agent_stream(0))
     search_kernels(game.description).seen_before(root, trees[0], 1, observation, game.form)

@@ -28,13 +28,12 @@ import numpy as np
 
 from ..agents.mcts_agent import make
 from ..envs import Game, game_names, make_game
-from ..envs.engine.playout_kernels import MAX_PLAYERS
 from ..envs.engine.random_stream import renew_stream
 from ..envs.engine.search_trees import back_up, clear_node
 from ..envs.files import write_atomically
 from ..envs.game import as_batch
 from ..envs.registry import describe
-from ..envs.search import NODE_DTYPE, search_kernels
+from ..envs.search import node_dtype, search_kernels
 from .arguments import BenchmarkParser, integer, written_file
 
 SEED = 1
@@ -81,7 +80,7 @@ def compiled_loops(game: Game) -> Loops:
     play_on, write_returns = kernels.playouts.play_on, kernels.playouts.write_returns
     descend = kernels._descend
     redeal = kernels.rules.redeal
-    depths, players, free = kernels.MAX_DEPTH, MAX_PLAYERS, np.int64(-1)
+    depths, players, free = kernels.MAX_DEPTH, game.description.most_players, np.int64(-1)
     compile_lazily: Any = numba.njit(nogil=True, error_model="numpy")
 
     def search(
@@ -169,7 +168,7 @@ def own_row(game: Game, argument: str, sims: int, loops: Loops) -> dict[str, Any
         **{name: round(1e6 * seconds / sims, 2) for name, seconds in costs.items()},
         "plies": round(plies / sims, 1),
         "nodes": round(used / sims, 1),
-        "bytes": round(used * NODE_DTYPE.itemsize / sims),
+        "bytes": round(used * node_dtype(game.description.most_players).itemsize / sims),
     }
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from .engine.random_stream import CHOICE_STREAM, MAX_SEED, checked_seed, game_seeds
-from .engine.rewards import OUTCOME_DTYPE, REWARDS, SETTINGS_DTYPE
+from .engine.rewards import REWARDS, SETTINGS_DTYPE, outcome_dtype
 from .files import write_atomically
 from .game import Game, IllegalMove, illegal_action_message, make_game
 
@@ -56,7 +56,7 @@ class GameBatch:
         self.states: np.ndarray = np.repeat(game.blank, num_games)
         self.finals: np.ndarray = np.repeat(game.blank, num_games)
         """The last game that ended in each place, as it ended; the blank record before the first."""
-        self.outcomes: np.ndarray = np.zeros(num_games, OUTCOME_DTYPE)
+        self.outcomes: np.ndarray = np.zeros(num_games, outcome_dtype(game.description.most_players))
         self._settings = np.zeros((2, 1), SETTINGS_DTYPE)
         self._settings["check"] = [[False], [True]]
         self._settings["auto_reset"] = auto_reset
@@ -88,7 +88,7 @@ class GameBatch:
             seeds = seeds.astype(np.uint64)
         else:
             seeds = game_seeds(checked_seed(seed), self.num_games)
-        self.outcomes[:] = np.zeros(1, OUTCOME_DTYPE)
+        self.outcomes[:] = np.zeros(1, self.outcomes.dtype)
         self.finals[:] = self.game.blank[0]
         self._kernels.seed_streams(self._choice_streams, seeds, CHOICE_STREAM)
         self._run(lambda start, stop: self._kernels.begin(self.states, self.game.blank, seeds, start, stop))
@@ -292,7 +292,7 @@ class GameBatch:
             batch = cls(game, len(states), threads=head["threads"])
             batch.states[:] = states
             batch.finals[:] = file["finals"].view(game.description.state_dtype).reshape(-1)
-            batch.outcomes[:] = file["outcomes"].view(OUTCOME_DTYPE).reshape(-1)
+            batch.outcomes[:] = file["outcomes"].view(batch.outcomes.dtype).reshape(-1)
             batch._settings.view(np.uint8)[:] = file["settings"]
             batch._choice_streams[:] = file["choice_streams"]
         return batch

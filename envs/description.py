@@ -58,6 +58,11 @@ class GameDescription:
         return range(option.low, option.high + 1)
 
     @property
+    def most_players(self) -> int:
+        """Return the largest number of players."""
+        return self._players.high
+
+    @property
     def default_players(self) -> int:
         """Return the number of players of a game made without saying how many."""
         return self._players.default

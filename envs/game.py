@@ -154,7 +154,10 @@ class Game:
         self.kernels.apply_one(batch, np.int64(action))
 
     def margins(self, states: np.ndarray) -> np.ndarray:
-        """Return each player's score less the best other one as games stand, in margin scales, float32 [n, players]."""
+        """Return each player's score less the best other one as games stand, in margin scales, float32 [n, players].
+
+        Whoever plays alone has the own score.
+        """
         scores = np.zeros((len(states), self.num_players), np.int32)
         self.kernels.write_results(states, scores, np.zeros_like(scores))
         return self._margins_of(scores)
@@ -169,6 +172,8 @@ class Game:
         return self._margins_of(scores)
 
     def _margins_of(self, scores: np.ndarray) -> np.ndarray:
+        if self.num_players == 1:
+            return (scores / self.description.margin_scale).astype(np.float32)
         in_order = np.sort(scores, axis=1)
         best, second = in_order[:, -1:], in_order[:, -2:-1]
         # the best of the others is the best of all, but for whoever alone is that

@@ -8,13 +8,13 @@ import numpy as np
 from .description import GameDescription
 from .engine import compilation
 from .engine.playout_kernels import SETTINGS_DTYPE
-from .engine.search_trees import NODE_DTYPE, write_roots
+from .engine.search_trees import node_dtype, write_roots
 
 __all__ = [
-    "NODE_DTYPE",
     "SETTINGS_DTYPE",
     "game_returns",
     "minimax_kernels",
+    "node_dtype",
     "playout_kernels",
     "root_statistics",
     "search_kernels",
@@ -47,7 +47,7 @@ def _bound(file: str, description: GameDescription, **others: ModuleType) -> Mod
 
 
 def root_statistics(trees: np.ndarray, seats: np.ndarray, num_actions: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return what trees, NODE_DTYPE [n, pool], know of the actions at their roots, on the turns of `seats`, int64 [n].
+    """Return what trees, `node_dtype` [n, pool], know of the actions at their roots, on the turns of `seats`, int64 [n].
 
     Returns visits int64 [n, num_actions] and the seats' mean returns float64 [n, num_actions], 0 where not visited.
     """
@@ -63,9 +63,10 @@ def game_returns(description: GameDescription, scores: np.ndarray, places: np.nd
     scores, places: integers [n, players]. The share of the win weighs `win_weight`, the squashed margin the rest.
     """
     won = places == 0
-    share = won / won.sum(axis=1, keepdims=True)
+    # whoever plays alone may not have won
+    share = won / np.maximum(won.sum(axis=1, keepdims=True), 1)
     others = np.repeat(scores[:, None, :], scores.shape[1], axis=1).astype(np.float64)
-    others[:, np.arange(scores.shape[1]), np.arange(scores.shape[1])] = -np.inf
+    others[:, np.arange(scores.shape[1]), np.arange(scores.shape[1])] = -np.inf if scores.shape[1] > 1 else 0.0
     margin = (scores - others.max(axis=2)) / description.margin_scale
     returns: np.ndarray = win_weight * share + (1 - win_weight) * (0.5 + 0.5 * np.tanh(margin))
     return returns

@@ -24,13 +24,32 @@ _OPTIONS = {
         {"num_players": 3, "tiebreak": "none"},
     ],
 }
-_QUICK = {"azul": {}, "qwirkle": {"board_size": 26}, "manhattan": {}}
+_QUICK = {"qwirkle": {"board_size": 26}}
 
 NAMES = game_names()
+
+
+def player_counts(name):
+    """Return the numbers of players that a game can have."""
+    return tuple(describe(name).player_counts)
+
+
+def player_count(name, wanted):
+    """Return the number of players that comes nearest to a wanted one."""
+    return min(player_counts(name), key=lambda players: abs(players - wanted))
+
+
+def cases_of(name):
+    """Return the options of a game's cases: the main ones, or at least all numbers of players."""
+    return _OPTIONS.get(name) or [{"num_players": players} for players in player_counts(name)]
+
+
+TABLES = [(name, players) for name in NAMES for players in player_counts(name)]
+"""(name, number of players): all that there are."""
 CASES = [
     pytest.param(name, options, id=" ".join([name, *(f"{key}={value}" for key, value in options.items())]))
     for name in NAMES
-    for options in _OPTIONS[name]
+    for options in cases_of(name)
 ]
 """(name, options): all games in all their player counts."""
 LIMITED = [("azul", {"max_rounds": 1}), ("qwirkle", {"max_turns": 3, "board_size": 26})]
@@ -39,12 +58,12 @@ LIMITED = [("azul", {"max_rounds": 1}), ("qwirkle", {"max_turns": 3, "board_size
 
 def quick(name, **options):
     """Return options of a game with which its tests take little time."""
-    return {**_QUICK[name], **options}
+    return {**_QUICK.get(name, {}), **options}
 
 
 def first_case(name):
     """Return the options of the game's first case."""
-    return _OPTIONS[name][0]
+    return cases_of(name)[0]
 
 
 def module_name(name):

@@ -14,7 +14,9 @@ def read_lines(name: str) -> list[dict[str, Any]]:
 
 
 def cases(game: str) -> list[dict[str, Any]]:
-    return read_lines(f"{game}-cases.jsonl.xz")
+    name = f"{game}-cases.jsonl.xz"
+    # a game that lacks them fails in one test, not while the tests are collected
+    return read_lines(name) if (DATA / name).is_file() else []
 
 
 def golden_files(game: str) -> list[str]:

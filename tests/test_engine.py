@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from every_game import player_counts
 
 from meeplezoo.envs import Game, GameBatch, IllegalMove, game_names, make_game
 from meeplezoo.envs.engine.random_stream import MAX_SEED, draw, game_seeds, next_word, seed_stream
@@ -17,7 +18,7 @@ from meeplezoo.envs.engine.rewards import MARGIN, OUTCOME, RANK, write_rewards
 from meeplezoo.envs.game import as_batch
 from meeplezoo.envs.registry import describe
 
-GAMES = [make_game(name, num_players=players) for name in game_names() for players in (2, 3, 4)]
+GAMES = [make_game(name, num_players=players) for name in game_names() for players in player_counts(name)]
 
 
 def game_id(game: Game) -> str:
@@ -88,11 +89,11 @@ def test_game_of_a_seed_is_the_same_at_any_batch_size_and_thread_count(game: Gam
 
 @pytest.mark.parametrize("game", GAMES, ids=game_id)
 def test_every_game_is_reproduced_alone_by_the_seed_in_its_state(game: Game) -> None:
-    batch = GameBatch(game, 8)
+    batch = GameBatch(game, 8, auto_reset=False)
     batch.reset(3)
     first = batch.states.copy()
     moves: list[list[int]] = [[] for _ in range(8)]
-    for _ in range(30):
+    while len(moves[0]) < 30 and not batch.states["over"].any():
         actions = batch.random_actions()
         for place, action in enumerate(actions):
             moves[place].append(int(action))
@@ -149,7 +150,7 @@ def test_illegal_action_is_refused_before_anything_changes(game: Game, threads: 
     actions = batch.random_actions()
     mask = batch.mask()
     before = batch.states.tobytes()
-    for wrong in (int(np.flatnonzero(mask[4] == 0)[0]), -1, game.num_actions, 2**40):
+    for wrong in (*np.flatnonzero(mask[4] == 0)[:1].tolist(), -1, game.num_actions, 2**40):
         refused = actions.copy()
         refused[4] = wrong
         with pytest.raises(IllegalMove, match=f"game 4 of the batch: {game.name}: action {wrong}") as caught:
@@ -224,7 +225,7 @@ def test_step_writes_the_masks_and_observations_that_the_batch_returns(game: Gam
 def test_random_choice_is_uniform_over_the_legal_actions(game: Game) -> None:
     state = game.new(seed=11)
     for _ in range(7):
-        game.play(state, game.legal_moves(state)[-1])
+        game.play(state, game.legal_moves(state)[0])
     batch = GameBatch(game, 40_000)
     batch.reset(4)
     batch.states[:] = state
@@ -275,14 +276,16 @@ def test_rewards_come_with_the_end_and_follow_the_result(game: Game, rewards: st
             given = batch.rewards[place]
             scores = np.array(result["scores"])
             winners = result["winners"]
-            if rewards == "outcome":
+            if rewards == "margin":
+                best_other = [max(np.delete(scores, player), default=0) for player in range(game.num_players)]
+                assert given == pytest.approx((scores - best_other) / game.description.margin_scale, abs=1e-6)
+            elif game.num_players == 1:
+                assert given == (1 if winners else -1)
+            elif rewards == "outcome":
                 expected = np.zeros(game.num_players)
                 for winner in winners:
                     expected += np.where(np.arange(game.num_players) == winner, 1, -1 / (game.num_players - 1))
                 assert given == pytest.approx(expected / len(winners), abs=1e-6)
-            elif rewards == "margin":
-                best_other = [np.delete(scores, player).max() for player in range(game.num_players)]
-                assert given == pytest.approx((scores - best_other) / game.description.margin_scale, abs=1e-6)
             else:
                 assert given.sum() == pytest.approx(0, abs=1e-6)
                 assert set(np.flatnonzero(given == given.max())) == set(winners)
@@ -364,18 +367,19 @@ def test_unknown_games_and_options_are_refused_with_the_valid_ones() -> None:
     for name in game_names():
         with pytest.raises(ValueError, match=r"no option 'size'; it has num_players, "):
             make_game(name, size=3)
-        for players in (1, 5, "2", True, 2.0):
-            with pytest.raises(ValueError, match="option num_players must be one of the integers from 2 to 4"):
+        few, many = min(player_counts(name)), max(player_counts(name))
+        for players in (few - 1, many + 1, str(few), True, float(few)):
+            with pytest.raises(ValueError, match=f"num_players must be one of the integers from {few} to {many}"):
                 make_game(name, num_players=players)
 
 
 def test_the_numbers_of_players_are_those_of_the_option() -> None:
     for name in game_names():
         description = describe(name)
-        assert list(description.player_counts) == [2, 3, 4]
+        (option,) = (one for one in description.options if one.name == "num_players")
+        assert list(description.player_counts) == list(range(option.low, option.high + 1))
+        assert description.most_players == option.high
         assert description.default_players == make_game(name).num_players
-        with pytest.raises(ValueError, match="num_players must be one of the integers from 2 to 4"):
-            make_game(name, num_players=description.player_counts.stop)
 
 
 @pytest.mark.parametrize("game", GAMES, ids=game_id)
@@ -412,8 +416,10 @@ import sys, warnings
 import numpy as np
 warnings.simplefilter("error")
 from meeplezoo.envs import GameBatch, game_names, make_game
+from meeplezoo.envs.registry import describe
 for name in game_names():
-    for players in (2, 4):
+    counts = describe(name).player_counts
+    for players in {counts[0], counts[-1]}:
         for option in [o for o in make_game(name).description.options if hasattr(o, "choices")]:
             for choice in option.choices:
                 game = make_game(name, num_players=players, **{option.name: choice})
@@ -445,7 +451,7 @@ from meeplezoo.envs import game_names, make_game
 from meeplezoo.envs.game import as_batch
 from meeplezoo.envs.registry import describe
 for name in game_names():
-    game = make_game(name, num_players=4)
+    game = make_game(name, num_players=describe(name).most_players)
     random, stream = make_agent("random", game, 1), np.array([1, 2, 3, 4], np.uint32)
     state, seen = game.new(3), hashlib.sha256()
     while not game.is_over(state):

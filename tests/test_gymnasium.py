@@ -179,7 +179,7 @@ def test_single_seat_agrees_with_the_engine(name, options):
         assert info["winners"].nonzero()[0].tolist() == result["winners"]
         assert not info["action_mask"].any()
         won = seat in result["winners"]
-        assert reward == pytest.approx(1.0 if won else -1 / (game.num_players - 1)) or len(result["winners"]) > 1
+        assert reward == pytest.approx(1.0 if won else -1 / max(game.num_players - 1, 1)) or len(result["winners"]) > 1
         for k, other in enumerate(others):
             assert {s for call in other.calls for s in call} == {(seat + 1 + k) % game.num_players}
 
@@ -390,7 +390,7 @@ def test_vector_games_are_those_of_the_single_form(name, options):
                 np.testing.assert_array_equal(observations[index], observation)
                 np.testing.assert_array_equal(infos["action_mask"][index], info["action_mask"])
                 assert infos["seat"][index] == info["seat"]
-    assert len(seats) > 1
+    assert len(seats) > 1 or make_game(name, **options).num_players == 1
 
 
 def test_vector_infos_are_built_like_those_of_sync_vector_env():

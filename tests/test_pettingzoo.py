@@ -4,11 +4,11 @@ import copy
 import importlib
 import pickle
 import warnings
-from itertools import islice
+from itertools import cycle, islice
 
 import numpy as np
 import pytest
-from every_game import CASES, LIMITED, NAMES, module_name, quick
+from every_game import CASES, LIMITED, NAMES, TABLES, module_name, player_counts, quick
 from pettingzoo.test import api_test, render_test, seed_test
 from pettingzoo.test.state_test import test_state as check_state
 from pettingzoo.test.state_test import test_state_space as check_state_space
@@ -72,7 +72,7 @@ def test_pettingzoo_api_and_seeds(name, options, kind):
     assert not avoidable
 
 
-@pytest.mark.parametrize(("name", "kind"), list(zip(NAMES, ("env", "raw_env", "env"), strict=True)))
+@pytest.mark.parametrize(("name", "kind"), list(zip(NAMES, cycle(["env", "raw_env"]), strict=False)))
 def test_pettingzoo_rendering(name, kind):
     checks = {
         "svg": lambda frame: frame.startswith("<svg"),
@@ -135,18 +135,18 @@ def test_agrees_with_the_engine_at_every_step(name, options):
         # each of two players selects for two colours in 6 rounds, and who built last begins 5 of them; with more
         # players nobody decides twice in a row
         assert decisions_in_a_row == (12 + 5 if game.num_players == 2 else 0)
-    else:
+    elif name == "azul":
         # the start player may have made the last move of the round before, and the grey wall asks for columns
         assert decisions_in_a_row > 0
 
 
 @pytest.mark.parametrize("rewards", ["outcome", "margin", "rank"])
-@pytest.mark.parametrize("players", [2, 3, 4])
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize(("name", "players"), TABLES)
 def test_rewards_are_those_of_the_engine(name, rewards, players):
     options = quick(name, num_players=players)
     env = make(name, "raw_env", rewards=rewards, **options)
     batch = GameBatch(make_game(name, **options), 1, rewards=rewards, auto_reset=False)
+    rewarded = False
     for seed in range(4):
         env.reset(seed=seed)
         batch.reset(seed)
@@ -156,12 +156,13 @@ def test_rewards_are_those_of_the_engine(name, rewards, players):
             batch.step(action)
         expected = dict(zip(env.possible_agents, batch.rewards[0].tolist(), strict=True))
         assert env.rewards == expected
-        assert any(expected.values())
+        rewarded |= any(expected.values())
         received = {}
         for agent in env.agent_iter():
             received[agent] = env.last()[1]
             env.step(None)
         assert received == expected
+    assert rewarded
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -178,12 +179,13 @@ def test_a_limit_truncates_everybody(name, options, kind):
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("name", NAMES)
 def test_dead_agents_leave_one_by_one(name, kind):
-    env = make(name, kind, **quick(name, num_players=4))
+    players = max(player_counts(name))
+    env = make(name, kind, **quick(name, num_players=players))
     env.reset(seed=2)
     random = np.random.default_rng(2)
     while not any(env.terminations.values()):
         env.step(int(random.choice(env.last()[0]["action_mask"].nonzero()[0])))
-    for left in (4, 3, 2, 1):
+    for left in range(players, 0, -1):
         assert env.num_agents == left == len(env.rewards) == len(env.infos) == len(env.terminations)
         observation, _, termination, _, _ = env.last()
         assert termination
@@ -313,7 +315,7 @@ def test_what_was_handed_out_stays_as_it_was(name):
     env = make(name, "raw_env", **quick(name))
     env.reset(seed=8)
     kept = [(o, info, copy.deepcopy((o, info))) for _, o, _, _, _, info in play(env, np.random.default_rng(8))]
-    assert len(kept) > 20
+    assert len(kept) > 5
     for observation, info, (observation_then, info_then) in kept:
         np.testing.assert_equal(observation, observation_then)
         np.testing.assert_equal(info["action_mask"], info_then["action_mask"])

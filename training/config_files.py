@@ -57,8 +57,8 @@ def change_config(config: TrainingConfig, overrides: list[str]) -> TrainingConfi
 
 def config_stem(source: str) -> str:
     """Return the name of a config for its run folders: "game-ppo" for game/ppo and configs/game/ppo.yaml."""
-    parts = Path(source).with_suffix("").parts[-2:]
-    return "-".join(part for part in parts if part not in ("/", ".", ".."))
+    path = Path(source).with_suffix("")
+    return "-".join(part for part in path.parts[-2:] if part not in (path.anchor, ".", ".."))
 
 
 def write_config(config: TrainingConfig, path: Path) -> None:

@@ -97,7 +97,7 @@ def played_games(round_number: int, batch: GameBatch, seats: np.ndarray, conduct
     reasons = np.full(num_games, "", object)
     for game, (seat, reason) in conduct.failures.items():
         failed[game], reasons[game] = seat, reason
-        places[game] = np.where(np.arange(num_players) == seat, num_players - 1, 0)
+        places[game] = np.where(np.arange(num_players) == seat, max(num_players - 1, 1), 0)
     return PlayedGames(
         rounds=np.full(num_games, round_number),
         deals=batch.states["seed"].astype(np.int64),

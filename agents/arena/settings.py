@@ -66,6 +66,9 @@ class TournamentSettings:
 
     def __post_init__(self) -> None:
         game = self.make_game()
+        if game.num_players < 2:
+            players = f"{game.name} has {game.num_players} here"
+            raise ValueError(f"game: a tournament needs a game of at least 2 players, and {players}")
         _check_entrants(self.agents)
         if not isinstance(self.pairing, str) or self.pairing not in PAIRINGS:
             raise ValueError(f"pairing must be one of {', '.join(PAIRINGS)}, not {shorten(self.pairing)}")

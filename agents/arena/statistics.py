@@ -67,12 +67,14 @@ def mean_interval(values: np.ndarray, deals: np.ndarray) -> tuple[float | None, 
 def shares_of_win(games: PlayedGames) -> np.ndarray:
     """Return each seat's share of the win, float64 [n, players]: 1 / (number of winners), or 0."""
     won = games.places == 0
-    return won / won.sum(axis=1, keepdims=True)
+    return won / np.maximum(won.sum(axis=1, keepdims=True), 1)
 
 
 def margins(games: PlayedGames) -> np.ndarray:
-    """Return the score of each seat minus the best other one, int64 [n, players]."""
+    """Return the score of each seat minus the best other one, int64 [n, players]; alone it is the score itself."""
     players = games.scores.shape[1]
+    if players == 1:
+        return games.scores
     best_other = [np.delete(games.scores, seat, axis=1).max(axis=1) for seat in range(players)]
     return games.scores - np.stack(best_other, axis=1)
 

@@ -6,7 +6,7 @@
 |---|---|---|
 | `states` | record [n] | the games |
 | `actions` | int64 [n] | one action per game |
-| `outcomes` | OUTCOME_DTYPE [n] | what the last step brought |
+| `outcomes` | `outcome_dtype` [n] | what the last step brought |
 | `finals` | record [n] | the last finished game of each place |
 | `blank` | record [1] | zero but for the options: what every game begins with |
 | `mask` | int8 [n, num_actions] or [0, ...] to leave it out | 1 legal, 0 not |

@@ -14,8 +14,6 @@ greedy: ModuleType
 
 PURPOSE, COMPILATION_SECONDS = "playouts", 5
 
-MAX_PLAYERS = 4
-
 SETTINGS_DTYPE = np.dtype(
     [
         ("exploration", np.float32),
@@ -89,7 +87,7 @@ def write_returns(state: Any, settings: Any, scores: Any, places: Any, returns: 
         # who leads in the middle of a game says less than by how much
         weight = np.float32(0.0)
     for player in range(players):
-        best_other = np.int64(-(2**40))
+        best_other = np.int64(0) if players == 1 else np.int64(-(2**40))
         for other in range(players):
             if other != player and scores[other] > best_other:
                 best_other = scores[other]

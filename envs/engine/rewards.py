@@ -5,35 +5,37 @@
 | `outcome` | winner +1, others -1 / (n - 1); winners who share split it so that the sum is 0 |
 | `margin` | (own score - best other score) / the game's margin scale |
 | `rank` | from +1 (first) to -1 (last) in equal steps; tied players share the mean of their places |
+
+Whoever plays alone wins or loses against the rules: `outcome` and `rank` are +1 in place 0 and -1 otherwise, and the best
+other score is 0.
 """
 
+from functools import cache
 from typing import Any
 
 import numpy as np
 
 from .compilation import kernel
-from .state import MAX_PLAYERS
 
 REWARDS = ("outcome", "margin", "rank")
 OUTCOME, MARGIN, RANK = 0, 1, 2
-
-OUTCOME_DTYPE = np.dtype(
-    [
-        ("rewards", "<f4", (MAX_PLAYERS,)),
-        ("scores", "<i4", (MAX_PLAYERS,)),
-        ("places", "<i4", (MAX_PLAYERS,)),
-        ("done", "?"),
-        ("truncated", "?"),
-    ],
-    align=True,
-)
-"""What a step brought: rewards per player, and in the step that ends a game its scores, places and ending."""
 
 SETTINGS_DTYPE = np.dtype(
     [("check", "?"), ("auto_reset", "?"), ("rewards", "u1"), ("observation", "u1"), ("margin_scale", "<f4")], align=True
 )
 """How a batch steps: test actions first, begin anew after the end, index into REWARDS, form of the observation, scale
 of `margin`."""
+
+
+@cache
+def outcome_dtype(most_players: int) -> np.dtype:
+    """Return the dtype of what a step brought, in a game for so many players at most.
+
+    Rewards per player, and in the step that ends a game its scores, places and ending.
+    """
+    fields: list[Any] = [("rewards", "<f4", (most_players,))]
+    fields += [("scores", "<i4", (most_players,)), ("places", "<i4", (most_players,))]
+    return np.dtype([*fields, ("done", "?"), ("truncated", "?")], align=True)
 
 
 @kernel
@@ -43,7 +45,7 @@ def write_rewards(scores: Any, places: Any, num_players: int, kind: int, margin_
         if kind == OUTCOME:
             rewards[player] = _outcome(places, num_players, player)
         elif kind == MARGIN:
-            best_other = -(2**31)
+            best_other = 0 if num_players == 1 else -(2**31)
             for other in range(num_players):
                 if other != player:
                     best_other = max(best_other, int(scores[other]))
@@ -55,11 +57,11 @@ def write_rewards(scores: Any, places: Any, num_players: int, kind: int, margin_
 @kernel
 def _outcome(places: Any, num_players: int, player: int) -> float:
     if places[player] > 0:
-        return -1.0 / (num_players - 1)
+        return -1.0 / max(num_players - 1, 1)
     winners = 0
     for other in range(num_players):
         winners += places[other] == 0
-    return (1.0 - (winners - 1.0) / (num_players - 1.0)) / winners
+    return (1.0 - (winners - 1.0) / max(num_players - 1.0, 1.0)) / winners
 
 
 @kernel
@@ -68,4 +70,4 @@ def _rank(places: Any, num_players: int, player: int) -> float:
     for other in range(num_players):
         sharing += places[other] == places[player]
     mean_place = places[player] + (sharing - 1) / 2
-    return 1.0 - 2.0 * mean_place / (num_players - 1)
+    return 1.0 - 2.0 * mean_place / max(num_players - 1, 1)

@@ -14,7 +14,7 @@ def choose_planned(
     """Write for each game the root's action of the best score plus scaled return among those whose turn it is.
 
     Arguments:
-        trees: NODE_DTYPE [n, pool], their roots opened; seats: int64 [n], who searches.
+        trees: `search_trees.node_dtype` [n, pool], their roots opened; seats: int64 [n], who searches.
         own: float32 [n], what the network says that the seat may expect.
         scores: float64 [n, num_actions], logits plus noise.
         turns: int64 [n], how many visits the actions have had whose turn it is.

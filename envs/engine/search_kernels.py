@@ -4,7 +4,7 @@ Every simulation deals anew what the searching seat cannot see, chance to come i
 2012, "Information Set Monte Carlo Tree Search"); a node's statistics are those of all deals that led to it, and only
 actions legal in the deal at hand are looked at. Each player maximises the own return (max^n).
 
-A tree is an array of `search_trees.NODE_DTYPE`. With `closed` chance the children of an action are outcomes, told apart
+A tree is an array of `search_trees.node_dtype`. With `closed` chance the children of an action are outcomes, told apart
 by what the player to move sees, and have the actions as children; otherwise an action's children are the next
 player's actions, whatever chance has brought.
 """
@@ -15,7 +15,6 @@ from typing import Any
 import numpy as np
 
 from .compilation import kernel
-from .playout_kernels import MAX_PLAYERS
 from .random_stream import draw, renew_stream
 from .search_trees import add_child, back_up, clear_node, outcome_of
 from .state import RUNNING
@@ -50,7 +49,7 @@ def search(
     Arguments:
         root: record [1], the game, on the turn of `seat`; it stays as it is.
         blank: record [1], room for the game that is played on.
-        nodes: NODE_DTYPE [pool]; `used` of them are in use, 0 begins a new tree. When the pool is full the tree
+        nodes: `node_dtype` [pool]; `used` of them are in use, 0 begins a new tree. When the pool is full the tree
             stays as large as it is, and simulations go on in it.
         settings: `playout_kernels.SETTINGS_DTYPE` [1].
         stream: uint32 [4], the search's own.
@@ -58,9 +57,10 @@ def search(
             [SCRATCH_SIZE] and observation: float32 [size] in the form: room to work in.
     """
     path = np.zeros(MAX_DEPTH, np.int32)
-    returns = np.zeros(MAX_PLAYERS, np.float32)
-    scores = np.zeros(MAX_PLAYERS, np.int32)
-    places = np.zeros(MAX_PLAYERS, np.int32)
+    players = len(nodes[0]["mean"])
+    returns = np.zeros(players, np.float32)
+    scores = np.zeros(players, np.int32)
+    places = np.zeros(players, np.int32)
     if used == 0:
         clear_node(nodes[0], 0, np.uint64(0), 1.0)
         used = 1
@@ -100,7 +100,7 @@ def descend_all(
     """Begin one simulation in each of n games and stop at its leaf, for `back_up_all` to end it.
 
     roots and leaves: records [n]; seats: int64 [n], who searches; firsts: int64 [n], the action to begin with at the
-    root once that is valued, -1 for the search's own choice; trees: NODE_DTYPE [n, pool]; used: int64 [n],
+    root once that is valued, -1 for the search's own choice; trees: `node_dtype` [n, pool]; used: int64 [n],
     written; paths: int32 [n, MAX_DEPTH] and depths: int64 [n], written; streams: uint32 [n, 4]; the rest as in
     `search`, with `network` set.
     """
@@ -155,13 +155,14 @@ def back_up_all(
     """End the simulations of `descend_all` with what a network says of their leaves.
 
     ahead: records [n], the positions that were valued, the leaves themselves or what `play_on_all` made of them.
-    priors: float32 [n, num_actions], of the player to move at the leaf; values: float32 [n, MAX_PLAYERS], the return
+    priors: float32 [n, num_actions], of the player to move at the leaf; values: float32 [n, returns of a node], the return
     that each player may expect, 0 to 1. Games that are over count as they are. mask: int8 [num_actions], room to work
     in.
     """
-    returns = np.zeros(MAX_PLAYERS, np.float32)
-    scores = np.zeros(MAX_PLAYERS, np.int32)
-    places = np.zeros(MAX_PLAYERS, np.int32)
+    players = values.shape[1]
+    returns = np.zeros(players, np.float32)
+    scores = np.zeros(players, np.int32)
+    places = np.zeros(players, np.int32)
     for game in range(len(leaves)):
         state = leaves[game]
         nodes = trees[game]
@@ -173,7 +174,7 @@ def back_up_all(
                     if mask[action]:
                         used[game] = add_child(nodes, leaf, used[game], action, priors[game, action])
         if ahead[game]["over"] == RUNNING:
-            for player in range(MAX_PLAYERS):
+            for player in range(players):
                 returns[player] = values[game, player]
         else:
             playouts.write_returns(ahead[game], settings, scores, places, returns)

@@ -1,6 +1,6 @@
 """The trees of a search as flat arrays: nodes that know their first child and their next sibling.
 
-A tree is an array of NODE_DTYPE, node 0 the root, on a turn of the seat that searches:
+A tree is an array of `node_dtype`, node 0 the root, on a turn of the seat that searches:
 
 | field | meaning |
 |---|---|
@@ -13,26 +13,21 @@ A tree is an array of NODE_DTYPE, node 0 the root, on a turn of the seat that se
 | `mean` | mean return of each player |
 """
 
+from functools import cache
 from typing import Any
 
 import numpy as np
 
 from .compilation import kernel
-from .playout_kernels import MAX_PLAYERS
 
-NODE_DTYPE = np.dtype(
-    [
-        ("action", np.int32),
-        ("first", np.int32),
-        ("next", np.int32),
-        ("visits", np.int32),
-        ("available", np.int32),
-        ("prior", np.float32),
-        ("key", np.uint64),
-        ("mean", np.float32, MAX_PLAYERS),
-    ]
-)
-"""One node, 48 bytes."""
+
+@cache
+def node_dtype(most_players: int) -> np.dtype:
+    """Return the dtype of a node in a game for so many players at most: 48 bytes for four."""
+    fields: list[Any] = [(name, np.int32) for name in ("action", "first", "next", "visits", "available")]
+    # an even number of returns, so that the keys of all nodes lie where a processor likes them
+    means = ("mean", np.float32, most_players + most_players % 2)
+    return np.dtype([*fields, ("prior", np.float32), ("key", np.uint64), means])
 
 
 @kernel
@@ -45,7 +40,7 @@ def clear_node(node: Any, action: int, key: Any, prior: float) -> None:
     node["available"] = 0
     node["prior"] = prior
     node["key"] = key
-    for player in range(MAX_PLAYERS):
+    for player in range(len(node["mean"])):
         node["mean"][player] = 0.0
 
 
@@ -69,11 +64,11 @@ def outcome_of(nodes: Any, child: int, key: Any) -> int:
 
 @kernel
 def back_up(nodes: Any, path: Any, depth: int, returns: Any) -> None:
-    """Add a simulation's returns, float32 [MAX_PLAYERS], to the nodes of its path."""
+    """Add a simulation's returns, float32 [as many as a node has], to the nodes of its path."""
     for index in range(depth):
         node = nodes[path[index]]
         node["visits"] += 1
-        for player in range(MAX_PLAYERS):
+        for player in range(len(returns)):
             node["mean"][player] += (returns[player] - node["mean"][player]) / node["visits"]
 
 
@@ -81,7 +76,7 @@ def back_up(nodes: Any, path: Any, depth: int, returns: Any) -> None:
 def write_roots(trees: Any, seats: Any, visits: Any, returns: Any) -> None:
     """Write visits (int64 [n, num_actions]) and a seat's mean returns (float64) of the actions at n roots, else 0.
 
-    trees: NODE_DTYPE [n, pool]; seats: int64 [n].
+    trees: `node_dtype` [n, pool]; seats: int64 [n].
     """
     visits[:] = 0
     returns[:] = 0.0
@@ -99,7 +94,7 @@ def write_roots(trees: Any, seats: Any, visits: Any, returns: Any) -> None:
 def keep_below(nodes: Any, root: int, spare: Any, origins: Any) -> int:
     """Copy the tree below a node to `spare`, where it is the root, and return how many nodes that are.
 
-    spare: NODE_DTYPE [pool]; origins: int32 [pool], room to work in.
+    spare: `node_dtype` [pool]; origins: int32 [pool], room to work in.
     """
     spare[0] = nodes[root]
     spare[0]["next"] = 0

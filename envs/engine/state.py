@@ -15,7 +15,6 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 
 RUNNING, ENDED, CUT_OFF = 0, 1, 2
-MAX_PLAYERS = 4
 
 Field = tuple[str, str] | tuple[str, str, tuple[int, ...]]
 
