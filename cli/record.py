@@ -17,6 +17,7 @@ def run(words: list[str]) -> int:
     path = output_file(arguments.out)
     from ..agents.recording import record_games
     from ..envs import IllegalMove
+    from ..envs.messages import display_path
     from ..envs.records import write_records
 
     records = record_games(game, agents, arguments.games, arguments.seed, arguments.positions)
@@ -24,7 +25,7 @@ def run(words: list[str]) -> int:
         write_records(path, records)
     except IllegalMove as error:
         raise CommandError(error) from None
-    print(f"{path}: {counted(arguments.games, 'game')} of {described(game)}, {against(names)}")
+    print(f"{display_path(path)}: {counted(arguments.games, 'game')} of {described(game)}, {against(names)}")
     return 0
 
 

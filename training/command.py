@@ -1,9 +1,8 @@
 """`meeplezoo train`: a config or a run folder, trained to its end."""
 
-import shlex
 import sys
 
-from ..envs.messages import error_line
+from ..envs.messages import display_path, error_line
 from .config_files import change_config, config_stem, read_config, write_config
 from .run_folder import new_run_folder, open_run_folder
 from .trainer import check_trainable, train
@@ -38,14 +37,14 @@ def train_command(config: str | None, overrides: list[str], resume: str | None) 
             check_trainable(settings)
     except ValueError as error:
         return _fail(str(error), WRONGLY_CALLED)
-    print(f"run folder: {folder.path}", flush=True)
+    print(f"run folder: {display_path(folder.path)}", flush=True)
     try:
         finished = train(settings, folder, resume=resume is not None)
     except ValueError as error:
         return _fail(str(error), FAILED)
-    print(f"best model: {folder.best_agent()}\nlearning curve: {folder.learning_curve}")
+    print(f"best model: {display_path(folder.best_agent())}\nlearning curve: {display_path(folder.learning_curve)}")
     if not finished:
-        print(f"stopped and saved; go on with: meeplezoo train --resume {shlex.quote(str(folder.path))}")
+        print(f"stopped and saved; go on with: meeplezoo train --resume {display_path(folder.path, quoted=True)}")
         return INTERRUPTED
     return DONE
 

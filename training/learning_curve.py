@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from ..envs.files import write_atomically
+from ..envs.messages import display_name
 from .config import TrainingConfig
 
 _COLOURS = ("#2b6cb0", "#c05621", "#2f855a", "#805ad5", "#b83280", "#4a5568")
@@ -41,9 +42,10 @@ def _draw_opponent(rates: Any, margins: Any, rows: list[dict[str, Any]], opponen
     low, high = 100 * np.array([result["interval"] for result in results]).T
     margin = [result["mean_margin"] for result in results]
     rates.fill_between(decisions, low, high, color=colour, alpha=0.18, linewidth=0)
-    label = f"against {opponent}: {rate[-1]:.1f} %"
+    name = display_name(opponent)
+    label = f"against {name}: {rate[-1]:.1f} %"
     rates.plot(decisions, rate, color=colour, linewidth=2, marker="o", markersize=3.5, label=label)
-    label = f"against {opponent}: {margin[-1]:+.1f}"
+    label = f"against {name}: {margin[-1]:+.1f}"
     margins.plot(decisions, margin, color=colour, linewidth=2, marker="o", markersize=3.5, label=label)
 
 
@@ -70,7 +72,10 @@ def _dress(rates: Any, margins: Any, rows: list[dict[str, Any]], config: Trainin
         axes.spines[["top", "right"]].set_visible(False)
         axes.spines[["left", "bottom"]].set_color(_FAINT)
         axes.tick_params(colors=_INK, length=3)
-        axes.legend(frameon=False, loc="best", labelcolor=_INK)
+        legend = axes.legend(frameon=False, loc="best", labelcolor=_INK)
+        for text in legend.get_texts():
+            # dollar signs in names begin no formulas
+            text.set_parse_math(False)
     _add_time_axis(rates, rows)
 
 
