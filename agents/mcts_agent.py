@@ -34,7 +34,7 @@ _VALID: Valid = {
     "chance": Words(CHANCES),
     "reuse": Integers(0, 1),
     # two trees of so many nodes take 0.8 GB
-    "nodes": Integers(1000, 8_000_000, f"{NODE_DTYPE.itemsize} bytes each"),
+    "nodes": Integers(1000, 8_000_000, "48 bytes each"),
 }
 _AT_ONCE = 32
 """Simulations between two looks at the clock, at most."""
@@ -62,7 +62,7 @@ class SearchSettings:
     | `win` | weight of winning in a return; the rest is the squashed margin |
     | `chance` | "closed": what chance brings makes nodes of its own, exact; "open": it does not, deeper |
     | `reuse` | 1: with closed chance go on in the last decision's tree if the position is found in it, 0: never |
-    | `nodes` | size of the tree at most, 48 bytes each in games for up to four (two trees with closed chance and `reuse`) |
+    | `nodes` | size of the tree at most, 48 bytes each (for up to four players); two trees with closed chance and `reuse` |
 
     Raises ValueError that names the setting if a value is not valid.
     """

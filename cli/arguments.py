@@ -254,11 +254,12 @@ def secrets_of(file: str) -> Secrets:
 def keep_secret(path: Path, secret: bytes) -> str:
     """Write the secret of a match beside the file of its results; return a sentence that says where it is."""
     from ..agents.match_seeds import add_secret, secret_line
+    from ..envs.messages import display_path
 
     beside = path.with_name(f"{path.name}.secret")
     beside.unlink(missing_ok=True)
     add_secret(beside, secret_line(secret))
-    return f"{beside}: the secret that repeats it with --secret"
+    return f"{display_path(beside)}: the secret that repeats it with --secret"
 
 
 def told_secret(secret: bytes | None) -> str:

@@ -50,6 +50,8 @@ def standard_streams() -> Iterator[None]:
 
 def read_line(prompt: str) -> str | None:
     """Return the line that a person types, None at the end of standard input; OSError that names the stream."""
+    # `input` itself passes over what goes wrong here
+    sys.stdout.flush()
     try:
         return input(prompt)
     except (EOFError, KeyboardInterrupt) as end:

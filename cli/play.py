@@ -180,7 +180,8 @@ def _list(legal: list[Move]) -> None:
 def _save(
     path: Path, game: Game, seed: int, names: list[str], history: list[tuple[np.void, int]], final: np.void
 ) -> None:
+    from ..envs.messages import display_path
     from ..envs.records import make_record, write_records
 
     write_records(path, [make_record(game, seed, names, history, final)])
-    print(f"{path}: the record of {counted(len(history), 'ply')}")
+    print(f"{display_path(path)}: the record of {counted(len(history), 'ply')}")

@@ -29,6 +29,7 @@ def run(words: list[str]) -> int:
     path = output_file(arguments.out)
     from ..agents.recording import record_games
     from ..envs import IllegalMove
+    from ..envs.messages import display_path
     from ..envs.records import write_records
 
     records = record_games(game, agents, arguments.games, arguments.seed, arguments.positions, secret)
@@ -36,7 +37,7 @@ def run(words: list[str]) -> int:
         write_records(path, records)
     except IllegalMove as error:
         raise CommandError(f"{error}{told_secret(secret)}") from None
-    print(f"{path}: {counted(arguments.games, 'game')} of {described(game)}, {against(names)}")
+    print(f"{display_path(path)}: {counted(arguments.games, 'game')} of {described(game)}, {against(names)}")
     if secret is not None:
         print(keep_secret(path, secret))
     return 0

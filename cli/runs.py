@@ -29,7 +29,9 @@ def run(words: list[str]) -> int:
     elif runs:
         print("\n\n".join("\n".join(run_lines(one)) for one in runs))
     else:
-        print(f"no training runs in {', '.join(map(str, folders)) or _FOLDER}")
+        from ..envs.messages import display_path
+
+        print(f"no training runs in {', '.join(map(display_path, folders)) or _FOLDER}")
     return 0
 
 
@@ -67,7 +69,7 @@ def _folder(text: str) -> Path:
 
 def run_lines(one: ListedRun) -> list[str]:
     """Return what is known about a run as some lines, the first with its name."""
-    from ..envs.messages import display_name, escape_controls
+    from ..envs.messages import display_name, display_path, escape_controls
 
     name = display_name(Path(one.folder).name or one.folder)
     lines = [f"{name}  {_experiment(one)}".rstrip(), f"  {one.state}: {escape_controls(one.detail)}"]
@@ -77,7 +79,7 @@ def run_lines(one: ListedRun) -> list[str]:
         if evaluation is not None:
             lines.append(f"  {name:6}  {_results(evaluation)}")
     if one.agent is not None:
-        lines.append(f"  agent   {escape_controls(one.agent)}")
+        lines.append(f"  agent   {display_path(one.agent)}")
     return lines
 
 
@@ -96,12 +98,14 @@ def _progress(one: ListedRun) -> str:
     from ..envs.wording import two_digits
     from ..training.progress import duration
 
-    planned = "" if one.planned_decisions is None else f" of {one.planned_decisions:,}"
     limit = "" if one.planned_minutes is None else f" of {duration(60 * one.planned_minutes)}"
     speed = "" if one.decisions_per_second is None else f", {two_digits(one.decisions_per_second)}/s"
     assert one.decisions is not None
     assert one.seconds is not None
-    return f"{one.decisions:,}{planned} decisions in {duration(one.seconds)}{limit}{speed}"
+    made = counted(one.decisions, "decision")
+    if one.planned_decisions is not None:
+        made = f"{one.decisions:,} of {counted(one.planned_decisions, 'decision')}"
+    return f"{made} in {duration(one.seconds)}{limit}{speed}"
 
 
 def _results(evaluation: dict[str, Any]) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import os
-import shlex
 import sys
 from datetime import datetime
 from pathlib import Path
@@ -20,6 +19,7 @@ if TYPE_CHECKING:
     from ..agents.match_seeds import Secrets
 
 _INTERRUPTED = 130
+_LONGEST_REASON = 200
 
 
 def run(words: list[str]) -> int:
@@ -33,6 +33,7 @@ def run(words: list[str]) -> int:
     from ..agents.arena.tournament import PlayersLost
     from ..envs.files import remove_leftovers
     from ..envs.locks import FolderInUse, lock_folder
+    from ..envs.messages import display_path
 
     secrets = secrets_of(arguments.secret) if arguments.secret else None
     try:
@@ -50,7 +51,7 @@ def run(words: list[str]) -> int:
             folder.begin(settings)
     except ValueError as error:
         raise UsageError(str(error)) from None
-    print(f"folder: {folder.path}", flush=True)
+    print(f"folder: {display_path(folder.path)}", flush=True)
     processes = arguments.processes or _cores()
     try:
         with lock_folder(folder.path):
@@ -68,7 +69,9 @@ def run(words: list[str]) -> int:
 
 
 def _way_on(folder: TournamentFolder) -> str:
-    return f"go on with: meeplezoo tournament --resume {shlex.quote(str(folder.path))}"
+    from ..envs.messages import display_path
+
+    return f"go on with: meeplezoo tournament --resume {display_path(folder.path, quoted=True)}"
 
 
 def _parser() -> CommandParser:
@@ -230,18 +233,19 @@ def _play(
 def _show(table: Standings, folder: TournamentFolder) -> None:
     from ..agents.arena.report.page import report
     from ..agents.arena.standings import as_json
+    from ..envs.messages import display_path
 
     results = as_json(table)
     folder.write_results(results, report(results))
     print(standings_table(results, described(table.settings.make_game())))
-    print(f"\nreport: {folder.report}")
+    print(f"\nreport: {display_path(folder.report)}")
     if folder.secret.is_file():
-        print(f"{folder.secret}: the secret that repeats it with --secret")
+        print(f"{display_path(folder.secret)}: the secret that repeats it with --secret")
 
 
 def standings_table(results: dict[str, Any], title: str) -> str:
     """Return the results of a tournament as an aligned table."""
-    from ..envs.messages import display_name, escape_controls
+    from ..envs.messages import cut_middle, display_name, escape_controls
     from .tables import align
 
     head = ("", "agent", "Elo", "95 %", "games", "win rate", "mean score", "margin", "ms a move", "above next")
@@ -272,7 +276,8 @@ def standings_table(results: dict[str, Any], title: str) -> str:
         f"{100 * results['truncated']:.1f} % cut off by a limit; {counted(results['forfeits'], 'game')} forfeited",
     ]
     failures = [
-        f"{display_name(agent['name'])}: {counted(number, 'game')} lost: {escape_controls(reason)}"
+        f"{display_name(agent['name'])}: {counted(number, 'game')} lost: "
+        f"{cut_middle(escape_controls(reason), _LONGEST_REASON)}"
         for agent in agents
         for reason, number in agent["failures"].items()
     ]

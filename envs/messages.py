@@ -1,6 +1,7 @@
 """Text of unknown origin in messages: short, on one line, and without characters that act on a terminal."""
 
 import reprlib
+import shlex
 import unicodedata
 from typing import Any
 
@@ -74,6 +75,11 @@ def _count_fitting(sizes: list[int], width: int) -> int:
 def display_name(name: object) -> str:
     """Return a name that comes from a file, a bot or a user as it is printed: one line of at most 60 columns."""
     return cut_middle(escape_controls(str(name)), _LONGEST_NAME)
+
+
+def display_path(path: object, *, quoted: bool = False) -> str:
+    """Return the path of a file, or the text of an agent, as one line of any length; `quoted` as a word of a shell."""
+    return escape_controls(shlex.quote(str(path)) if quoted else str(path))
 
 
 def error_line(error: object) -> str:

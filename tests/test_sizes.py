@@ -25,7 +25,7 @@ from meeplezoo.envs.engine.random_stream import game_seeds
 from meeplezoo.envs.number_text import parse_integer, parse_number
 from meeplezoo.envs.options import parse
 from meeplezoo.envs.registry import describe
-from meeplezoo.envs.search import NODE_DTYPE
+from meeplezoo.envs.search import node_dtype
 
 AZUL = make_game("azul")
 HUGE = ("1000000000000", "9" * 400, "9" * 5000)
@@ -190,7 +190,7 @@ def test_settings_are_read_by_one_parser():
 def test_the_largest_tree_fits_into_a_gigabyte():
     settings = SearchSettings(nodes=8_000_000)
     # with closed chance there are two, and an index of their nodes
-    assert settings.nodes * (2 * NODE_DTYPE.itemsize + 4) < 2**30
+    assert settings.nodes * (2 * node_dtype(4).itemsize + 4) < 2**30
     with pytest.raises(ValueError, match="nodes must be from 1,000 to 8,000,000"):
         SearchSettings(nodes=8_000_001)
 

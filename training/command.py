@@ -1,10 +1,9 @@
 """`meeplezoo train`: a config or a run folder, trained to its end."""
 
-import shlex
 import sys
 
 from ..envs.locks import FolderInUse
-from ..envs.messages import error_line
+from ..envs.messages import display_path, error_line
 from .config import TrainingConfig
 from .config_files import change_config, config_stem, read_config
 from .run_folder import RunFolder, new_run_folder, open_run_folder, run_in
@@ -38,15 +37,15 @@ def train_command(config: str | None, overrides: list[str], resume: str | None, 
         return _fail_to_write(error)
     try:
         with run_in(folder):
-            print(f"run folder: {folder.path}", flush=True)
+            print(f"run folder: {display_path(folder.path)}", flush=True)
             finished = train(settings, folder, resume=resume is not None, trust=trust)
     except ValueError as error:
         return _fail(str(error), FAILED)
     except OSError as error:
         return _fail_to_write(error)
-    print(f"best model: {folder.best_agent()}\nlearning curve: {folder.learning_curve}")
+    print(f"best model: {display_path(folder.best_agent())}\nlearning curve: {display_path(folder.learning_curve)}")
     if not finished:
-        print(f"stopped and saved; go on with: meeplezoo train --resume {shlex.quote(str(folder.path))}")
+        print(f"stopped and saved; go on with: meeplezoo train --resume {display_path(folder.path, quoted=True)}")
         return INTERRUPTED
     return DONE
 

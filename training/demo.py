@@ -4,7 +4,6 @@ Without a config the first one of the package that is called "demo" is taken.
 """
 
 import json
-import shlex
 import sys
 import time
 from pathlib import Path
@@ -14,7 +13,7 @@ from ..agents.recording import record_games
 from ..configs.yaml_settings import parse_overrides
 from ..envs.engine.random_stream import MAX_SEED
 from ..envs.files import write_atomically
-from ..envs.messages import display_name, error_line
+from ..envs.messages import display_name, display_path, error_line
 from ..envs.records import write_records
 from .command import DONE, WRONGLY_CALLED, train_command
 from .config import TrainingConfig
@@ -44,7 +43,8 @@ def run_demo(config_name: str, overrides: list[str], games: int = GAMES) -> int:
     code = train_command(config_name, overrides, None)
     if code != DONE:
         return code
-    print(f"\nthe best model in {games:,} games against each of {', '.join(config.evaluation_opponents)}:\n")
+    opponents = ", ".join(map(display_name, config.evaluation_opponents))
+    print(f"\nthe best model in {games:,} games against each of {opponents}:\n")
     learner = folder.best_agent()
     assert learner is not None
     tables = {opponent: _play(config, learner, opponent, games) for opponent in config.evaluation_opponents}
@@ -53,10 +53,10 @@ def run_demo(config_name: str, overrides: list[str], games: int = GAMES) -> int:
         json.dump({name: table.as_json() for name, table in tables.items()}, file, indent=1)
     replay = _record(config, learner, config.evaluation_opponents[-1], folder.path / "replay.jsonl")
     print(
-        f"\nlearning curve  {folder.learning_curve}\nmodel           {learner}"
-        f"\nreplay          {replay}"
-        f"\n\nwatch it:       meeplezoo replay {shlex.quote(str(replay))}"
-        f"\nplay it:        meeplezoo play {config.game} human {shlex.quote(learner)}"
+        f"\nlearning curve  {display_path(folder.learning_curve)}\nmodel           {display_path(learner)}"
+        f"\nreplay          {display_path(replay)}"
+        f"\n\nwatch it:       meeplezoo replay {display_path(replay, quoted=True)}"
+        f"\nplay it:        meeplezoo play {config.game} human {display_path(learner, quoted=True)}"
         f"\n\ntook {duration(time.perf_counter() - began)}"
     )
     return DONE

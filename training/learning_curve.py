@@ -6,12 +6,11 @@ from typing import Any
 import numpy as np
 
 from ..envs.files import write_atomically
-from ..envs.messages import escape_controls
+from ..envs.messages import display_name
 from .config import TrainingConfig
 
 _COLOURS = ("#2b6cb0", "#c05621", "#2f855a", "#805ad5", "#b83280", "#4a5568")
 _TITLES = {"maskable_ppo": "MaskablePPO by self-play", "ppo": "PPO by self-play", "alphazero": "search and learn"}
-_LONGEST_NAME = 48
 _INK = "#1a202c"
 _FAINT = "#a0aec0"
 
@@ -44,17 +43,12 @@ def _draw_opponent(rates: Any, margins: Any, rows: list[dict[str, Any]], opponen
     low, high = 100 * np.array([result["interval"] for result in results]).T
     margin = [result["mean_margin"] for result in results]
     rates.fill_between(decisions, low, high, color=colour, alpha=0.18, linewidth=0)
-    name = _plain(opponent)
+    # no formula, which dollars stand around
+    name = display_name(opponent).replace("$", r"\$")
     label = f"against {name}: {rate[-1]:.1f} %"
     rates.plot(decisions, rate, color=colour, linewidth=2, marker="o", markersize=3.5, label=label)
     label = f"against {name}: {margin[-1]:+.1f}"
     margins.plot(decisions, margin, color=colour, linewidth=2, marker="o", markersize=3.5, label=label)
-
-
-def _plain(opponent: str) -> str:
-    """Return an opponent's name for the picture: short, on one line, and no formula, which dollars stand around."""
-    name = opponent if len(opponent) <= _LONGEST_NAME else f"...{opponent[3 - _LONGEST_NAME :]}"
-    return escape_controls(name).replace("$", r"\$")
 
 
 def _dress(rates: Any, margins: Any, rows: list[dict[str, Any]], config: TrainingConfig) -> None:
@@ -80,7 +74,10 @@ def _dress(rates: Any, margins: Any, rows: list[dict[str, Any]], config: Trainin
         axes.spines[["top", "right"]].set_visible(False)
         axes.spines[["left", "bottom"]].set_color(_FAINT)
         axes.tick_params(colors=_INK, length=3)
-        axes.legend(frameon=False, loc="best", labelcolor=_INK)
+        legend = axes.legend(frameon=False, loc="best", labelcolor=_INK)
+        for text in legend.get_texts():
+            # dollar signs in names begin no formulas
+            text.set_parse_math(False)
     _add_time_axis(rates, rows)
 
 

@@ -5,7 +5,7 @@ from math import prod
 
 from ..agents.networks.architecture import Architecture, build
 from ..envs import Game
-from ..envs.search import NODE_DTYPE
+from ..envs.search import node_dtype
 from .config import TrainingConfig
 from .search_player import tree_size
 
@@ -60,11 +60,12 @@ def _of_alphazero(config: TrainingConfig, game: Game) -> dict[str, int]:
     half = 2 * (game.observation_size + game.num_actions * (2 if config.heuristic else 1))
     kept = half - (-game.num_actions // 8) + 2 * _NUMBER * game.num_players
     lessons = max(config.games * config.rollout, config.warm_decisions)
+    node = node_dtype(max(game.description.player_counts)).itemsize
     return {
         "the window (window)": config.window * kept,
         "games under way (games)": config.games * _PLIES_OF_A_GAME * (half + game.num_actions),
         "new lessons (games x rollout, or warm_decisions)": lessons * (_row(game) + _NUMBER * game.num_actions),
-        "searches (games x simulations)": config.games * tree_size(game, config.simulations) * NODE_DTYPE.itemsize
+        "searches (games x simulations)": config.games * tree_size(game, config.simulations) * node
         + _layers(config, game, config.games),
     }
 
