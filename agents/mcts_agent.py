@@ -62,7 +62,7 @@ class SearchSettings:
     | `win` | weight of winning in a return; the rest is the squashed margin |
     | `chance` | "closed": what chance brings makes nodes of its own, exact; "open": it does not, deeper |
     | `reuse` | 1: with closed chance go on in the last decision's tree if the position is found in it, 0: never |
-    | `nodes` | size of the tree at most, 48 bytes each (for up to four players); two trees with closed chance and `reuse` |
+    | `nodes` | size of the tree at most, 48 bytes each for four players; closed chance with `reuse` has two |
 
     Raises ValueError that names the setting if a value is not valid.
     """

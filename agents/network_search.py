@@ -41,8 +41,8 @@ class NetworkTrees:
         nodes: size of each game's tree at most, 48 bytes each in games for up to four.
 
     Attributes:
-        priors: float32 [n, num_actions] and values: float32 [n, players or more], what the network says of the roots; they
-            are there after the first simulation.
+        priors: float32 [n, num_actions] and values: float32 [n, players or more], what the network says of the roots;
+            they are there after the first simulation.
     """
 
     def __init__(

@@ -60,7 +60,7 @@ def _of_alphazero(config: TrainingConfig, game: Game) -> dict[str, int]:
     half = 2 * (game.observation_size + game.num_actions * (2 if config.heuristic else 1))
     kept = half - (-game.num_actions // 8) + 2 * _NUMBER * game.num_players
     lessons = max(config.games * config.rollout, config.warm_decisions)
-    node = node_dtype(max(game.description.player_counts)).itemsize
+    node = node_dtype(game.description.most_players).itemsize
     return {
         "the window (window)": config.window * kept,
         "games under way (games)": config.games * _PLIES_OF_A_GAME * (half + game.num_actions),
