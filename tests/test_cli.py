@@ -8,15 +8,18 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 
 import pytest
 from reference_data import read_lines
 
+from meeplezoo import evaluate, make_game
 from meeplezoo.cli import train
+from meeplezoo.cli.evaluate import table
 from meeplezoo.cli.main import COMMANDS, main
-from meeplezoo.envs import make_game
 from meeplezoo.envs.record_checks import check_record
 from meeplezoo.envs.records import read_records
+from meeplezoo.envs.wording import two_digits
 
 COMMAND = [sys.executable, "-m", "meeplezoo.cli"]
 
@@ -53,7 +56,7 @@ def test_help_names_all_commands_and_each_has_examples(call):
     code, out, err = call("--help")
     assert (code, err) == (0, "")
     assert all(re.search(rf"^  {name} +\w", out, re.MULTILINE) for name in COMMANDS)
-    for name in set(COMMANDS) - {"bench"}:
+    for name in COMMANDS:
         code, out, err = call(name, "--help")
         assert (code, err) == (0, "")
         assert f"usage: meeplezoo {name}" in out
@@ -70,8 +73,10 @@ def test_games_lists_options_sizes_and_agents(call):
     assert "coloured, grey" in out
     assert re.search(rf"3 players +{game.num_actions} or {game.num_actions + 5} actions", out)
     assert str(game.observation_size) in out
-    for agent in ("random", "greedy", "ppo:FILE", "human"):
+    for agent in ("random", "greedy", "ppo:FILE"):
         assert agent in out
+    # not among the agents that evaluate, record and tournament take
+    assert out.endswith("\n\nin `meeplezoo play` only\n  human  you\n")
 
 
 def test_record_writes_the_same_file_every_time(call, tmp_path):
@@ -153,11 +158,44 @@ def test_evaluate_prints_a_table_and_writes_json(call, tmp_path):
         assert name == agent["name"]
         assert [int(wins), int(draws), int(losses)] == [agent[key] for key in ("wins", "draws", "losses")]
         assert float(rate) == pytest.approx(100 * agent["win_rate"], abs=0.05)
-    assert re.search(r"^[\d,]+ games per second, 0 games cut off by a limit$", out, re.MULTILINE)
+    assert re.search(r"^[\d,.]+ games per second, 0 games cut off by a limit$", out, re.MULTILINE)
     again = call(*words, "--json", tmp_path / "again.json")[1]
     assert again.splitlines()[:-1] == lines[:-1]
     repeated = json.loads((tmp_path / "again.json").read_text())
     assert {**repeated, "games_per_second": 0} == {**data, "games_per_second": 0}
+
+
+def test_speeds_have_digits_that_count():
+    speeds = {6348.2: "6,348", 10.4: "10", 9.96: "10", 3.25: "3.2", 0.0451: "0.045", 0.0: "0"}
+    assert {speed: two_digits(speed) for speed in speeds} == speeds
+    game = make_game("azul")
+    slow = replace(evaluate(game, ["random", "random"], 2, 0), seconds=100.0)
+    assert table(slow).splitlines()[-1] == "0.02 games per second, 0 games cut off by a limit"
+
+
+def test_results_are_written_before_they_are_printed(call, tmp_path, monkeypatch):
+    def break_off(evaluation):
+        raise BrokenPipeError
+
+    monkeypatch.setattr("meeplezoo.cli.evaluate.table", break_off)
+    path = tmp_path / "table.json"
+    assert call("evaluate", "azul", "random", "random", "--games", "2", "--json", path) == (141, "", "")
+    assert json.loads(path.read_text())["games"] == 2
+
+
+def test_colours_are_those_asked_for(call, tmp_path, monkeypatch):
+    path = tmp_path / "games.jsonl"
+    call("record", "azul", "--agents", "random,random", "--option", "max_rounds=1", "--out", path)
+    plain = call("replay", path)[1]
+    assert "\x1b" not in plain
+    monkeypatch.setenv("NO_COLOR", "1")
+    monkeypatch.setenv("TERM", "dumb")
+    for option in ("--colour", "--color"):
+        coloured = call("replay", path, option, "always")[1]
+        assert "\x1b[" in coloured
+        assert re.sub("\x1b\\[[0-9;]*m", "", coloured) == plain
+        assert call("replay", path, option, "never")[1] == plain
+        assert call("replay", path, option, "auto")[1] == plain
 
 
 def test_the_number_of_agents_is_that_of_the_players(call):
@@ -236,14 +274,21 @@ def test_leaving_a_game_saves_nothing_and_is_no_failure(call, tmp_path, person, 
             ["evaluate", "azul", "greedy", "gredy"],
             "there is no agent 'gredy'; the agents are random, greedy, mcts, minimax, ppo",
         ),
-        (["evaluate", "azul", "greedy", "human"], "there is no agent 'human'; the agents are random"),
+        (
+            ["evaluate", "azul", "greedy", "human"],
+            "human plays in `meeplezoo play` only; the agents are random, greedy",
+        ),
+        (["tournament", "azul", "greedy", "human"], "human plays in `meeplezoo play` only; the agents are random"),
         (["evaluate", "azul", "greedy", "ppo:none.zip"], "agent 'ppo:none.zip': there is no file 'none.zip'"),
-        (["evaluate", "azul", "greedy"], "option num_players must be one of the integers from 2 to 4, not 1"),
+        (
+            ["evaluate", "azul", "greedy"],
+            "azul needs an agent for each player, 2 to 4 (2 by default), but 1 agent is given (greedy)",
+        ),
         (["evaluate", "azul"], "the following arguments are required: AGENT; see meeplezoo evaluate --help"),
-        (["evaluate", "azul", *["random"] * 5], "option num_players must be one of the integers from 2 to 4, not 5"),
+        (["evaluate", "azul", *["random"] * 5], "2 to 4 (2 by default), but 5 agents are given (random, random, rand"),
         (
             ["evaluate", "azul", "greedy", "random", "--option", "num_players=3"],
-            "2 agents are given, but num_players is 3",
+            "2 agents are given (greedy, random), but num_players is 3",
         ),
         (["evaluate", "azul", "greedy", "random", "--option", "walls=grey"], "azul has no option 'walls'; it has num_"),
         (["evaluate", "azul", "greedy", "random", "--option", "wall=pink"], "option wall must be one of coloured, gre"),
@@ -265,8 +310,12 @@ def test_leaving_a_game_saves_nothing_and_is_no_failure(call, tmp_path, person, 
         (["record", "azul", "--agents", "random,", "--out", "x"], "there is no agent ''; the agents are random"),
         (["replay", "no-such-file.jsonl"], "there is no file no-such-file.jsonl"),
         (["replay", "."], ". is a folder, not a file"),
+        (
+            ["replay", "games.jsonl", "--colour", "blue"],
+            "argument --colour/--color: invalid choice: 'blue' (choose from",
+        ),
         (["play", "azul", "human", "robot"], "there is no agent 'robot'; the agents are random"),
-        (["play", "azul", "human", "--option", "num_players=2"], "1 agent is given, but num_players is 2"),
+        (["play", "azul", "human", "--option", "num_players=2"], "1 agent is given (human), but num_players is 2"),
         (["train"], "the following arguments are required: CONFIG, or --resume RUN"),
     ],
 )
