@@ -62,6 +62,9 @@ def main(arguments: list[str] | None = None) -> int:
     except ValueError as error:
         print(error_line(error), file=sys.stderr)
         return 2
+    if chosen.json and chosen.json.is_dir():
+        print(error_line(f"{chosen.json} is a folder, not a file"), file=sys.stderr)
+        return 2
     _use_one_core()
     rows = [*(row for game in games for row in measurements(game)), *peer_measurements()]
     text = chosen.only or ""

@@ -77,7 +77,7 @@ def _parser() -> CommandParser:
         ],
     )
     parser.add_game()
-    parser.add_argument("agents", metavar="AGENT", nargs="*", help="one per seat; `human` is a person")
+    parser.add_argument("agents", metavar="AGENT", nargs="*", default=[], help="one per seat; `human` is a person")
     parser.add_seed(None)
     parser.add_colour()
     parser.add_start_seconds()
@@ -144,7 +144,7 @@ def _show_view(agent: Agent, game: Game) -> None:
         return
     from ..envs.messages import display_name
 
-    print(f"{display_name(agent.name)}: {view.simulations:,} simulations")
+    print(f"{display_name(agent.name)}: {counted(view.simulations, 'simulation')}")
     for seen in view.moves:
         share = 100 * seen.visits / view.simulations
         print(f"  {share:5.1f} %  value {seen.value:.3f}  {short_form(seen.move)}")

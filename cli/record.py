@@ -45,7 +45,7 @@ def run(words: list[str]) -> int:
 
 def split_agents(text: str) -> list[str]:
     """Return the agents of a text like "greedy,mcts:sims=50,leaf=greedy"; a setting belongs to the agent before it."""
-    return re.split(r",(?!\w+=)", text)
+    return [agent.strip() for agent in re.split(r",(?!\s*\w+=)", text)]
 
 
 def _parser() -> CommandParser:

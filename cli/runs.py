@@ -46,7 +46,11 @@ def _parser() -> CommandParser:
         ],
     )
     parser.add_argument(
-        "folders", metavar="FOLDER", nargs="*", help=f"a run, or a folder with runs in it (default: {_FOLDER})"
+        "folders",
+        metavar="FOLDER",
+        nargs="*",
+        default=[],
+        help=f"a run, or a folder with runs in it (default: {_FOLDER})",
     )
     parser.add_argument("--json", action="store_true", help="print the data as JSON")
     return parser

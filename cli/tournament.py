@@ -97,6 +97,7 @@ def _parser() -> CommandParser:
         "words",
         metavar="GAME AGENT AGENT ..., or CONFIG KEY=VALUE ...",
         nargs="*",
+        default=[],
         help="a game and its agents, or a YAML file with the settings and changes to them",
     )
     parser.add_argument(

@@ -26,6 +26,7 @@ def run(words: list[str]) -> int:
         "words",
         metavar="CONFIG KEY=VALUE ...",
         nargs="*",
+        default=[],
         help="file or name of a config, and changes to it",
     )
     parser.add_argument("--resume", metavar="RUN", help="folder of a run that is to go on")

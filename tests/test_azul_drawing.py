@@ -315,7 +315,12 @@ def test_colour_needs_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
             return True
 
     monkeypatch.delenv("NO_COLOR", raising=False)
+    monkeypatch.setenv("TERM", "dumb")
+    assert not supports_colour(Terminal())
+    monkeypatch.setenv("TERM", "xterm")
     assert supports_colour(Terminal())
+    # standard output that was closed when Python started
+    assert not supports_colour(None)
     assert not supports_colour(io.StringIO())
     monkeypatch.setenv("NO_COLOR", "1")
     assert not supports_colour(Terminal())

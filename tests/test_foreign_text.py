@@ -77,6 +77,7 @@ def test_tables_are_aligned_whatever_the_names_are():
 
 def test_agents_of_a_record_may_have_settings():
     assert split_agents("greedy,mcts:sims=50,leaf=greedy,random") == ["greedy", "mcts:sims=50,leaf=greedy", "random"]
+    assert split_agents("greedy, random") == ["greedy", "random"]
     assert split_agents("net:a,sims=5,net:b") == ["net:a,sims=5", "net:b"]
 
 

@@ -399,7 +399,8 @@ class Terminal(StringIO):
         return True
 
 
-def test_the_progress_line_is_overwritten_in_a_terminal_and_kept_short_in_a_file():
+def test_the_progress_line_is_overwritten_in_a_terminal_and_kept_short_in_a_file(monkeypatch):
+    monkeypatch.setenv("TERM", "xterm")
     terminal, file = Terminal(), StringIO()
     for stream in (terminal, file):
         line = ProgressLine(stream)
