@@ -19,6 +19,19 @@ from .mutations import change_bytes, change_text, change_tree, several
 
 _CHECKSUM = re.compile(rb"[0-9a-f]{64}")
 _NPY = b"\x93NUMPY"
+_DTYPES = {
+    "F32": np.dtype("<f4"),
+    "F64": np.dtype("<f8"),
+    "U8": np.dtype("u1"),
+    "I8": np.dtype("i1"),
+    "I16": np.dtype("<i2"),
+    "I32": np.dtype("<i4"),
+    "I64": np.dtype("<i8"),
+    "U32": np.dtype("<u4"),
+    "U64": np.dtype("<u8"),
+    "BOOL": np.dtype("u1"),
+}
+"""The types of safetensors; a byte that should be true or false can be anything."""
 _AS_BYTES = 0.2
 """How often a file is damaged blindly all the same."""
 
@@ -252,22 +265,34 @@ def _change_safetensors(data: bytes, draw: random.Random) -> tuple[bytes, str]:
         head, numbers = split_safetensors(data)
     except (ValueError, RecursionError):
         return change_bytes(data, draw)
-    kind = draw.choice(("head",) * 6 + ("metadata",) * 6 + ("length", "bytes", "numbers", "numbers", "floats"))
+    kind = draw.choice(("head",) * 6 + ("metadata",) * 6 + ("length", "bytes") + ("numbers",) * 8)
     if kind == "length":
         claimed = draw.choice((0, 1, 8, 2**31, 2**63, 2**64 - 1, len(data), len(data) - 8))
         return join_safetensors(to_json(head), numbers, claimed), f"length of the head said to be {claimed}"
     if kind == "bytes":
         changed, note = change_bytes(numbers, draw)
         return join_safetensors(to_json(head), changed), f"numbers: {note}"
-    if kind in ("numbers", "floats"):
-        floats = np.frombuffer(numbers[: len(numbers) // 4 * 4], "<f4").copy()
-        places = slice(None) if kind == "floats" else draw.randrange(max(1, len(floats)))
-        value = hostile_number(floats.dtype, draw)
-        if len(floats):
-            floats[places] = value
-        return join_safetensors(to_json(head), floats.tobytes()), f"weights made {value}"
-    if kind == "metadata" and isinstance(head.get("__metadata__"), dict):
-        changed, note = change_tree(head["__metadata__"], draw, JSON)
-        return join_safetensors(to_json({**head, "__metadata__": changed}), numbers), f"metadata: {note}"
-    changed, note = change_tree(head, draw, JSON)
-    return join_safetensors(to_json(changed), numbers), f"head: {note}"
+    if kind == "numbers" and isinstance(head, dict):
+        changed, note = _change_tensor(head, numbers, draw)
+        return join_safetensors(to_json(head), changed), note
+    if kind == "metadata" and isinstance(head, dict) and isinstance(head.get("__metadata__"), dict):
+        metadata, note = change_tree(head["__metadata__"], draw, JSON)
+        return join_safetensors(to_json({**head, "__metadata__": metadata}), numbers), f"metadata: {note}"
+    tree, note = change_tree(head, draw, JSON)
+    return join_safetensors(to_json(tree), numbers), f"head: {note}"
+
+
+def _change_tensor(head: dict[str, Any], numbers: bytes, draw: random.Random) -> tuple[bytes, str]:
+    """Put a hostile number into one place of a tensor, or into all of them."""
+    name = draw.choice([one for one in head if one != "__metadata__"] or [""])
+    try:
+        start, stop = head[name]["data_offsets"]
+        dtype = _DTYPES[head[name]["dtype"]]
+        array = np.frombuffer(numbers[start:stop], dtype).copy()
+        place = draw.choice((slice(None), draw.randrange(array.size)))
+    except (KeyError, TypeError, ValueError):
+        # damaged before
+        return change_bytes(numbers, draw)
+    array[place] = value = hostile_number(array.dtype, draw)
+    where = "all" if isinstance(place, slice) else place
+    return numbers[:start] + array.tobytes() + numbers[stop:], f"numbers of {name!r}: {where} made {value}"

@@ -171,7 +171,7 @@ class Checkpoints:
         return Case("train" if draw.random() < 0.15 else "resume", files, f"{name}: {note}")
 
     def run(self, case: Case) -> Ended | None:
-        """Resume the run and save it again; or let the command do so."""
+        """Resume the run, let it learn once more, and save it; or let the command do so."""
         if case.words == "train":
             return run_command(["train", "--resume", "run", "minutes=0"], interrupt_after=2 * SECONDS_TO_WORK)
         from ...training.progress import ProgressLine
@@ -179,7 +179,10 @@ class Checkpoints:
         from ...training.trainer import Trainer
 
         folder, config = open_run_folder("run")
-        Trainer(config, folder, ProgressLine(io.StringIO()), resume=True).save()
+        trainer = Trainer(config, folder, ProgressLine(io.StringIO()), resume=True)
+        # on from the games, networks and windows of the checkpoint
+        trainer.learner.iterate(trainer.progress.iteration)
+        trainer.save()
         return None
 
 
