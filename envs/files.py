@@ -29,16 +29,21 @@ def write_atomically(path: Path, mode: str = "wb") -> Iterator[IO[Any]]:
         raise
 
 
+def open_regular(path: str | Path) -> IO[bytes]:
+    """Open a file for reading; ValueError, one sentence, if it is a device, a pipe or a folder, OSError as `open`."""
+    # looked at before it is opened: opening a pipe waits for a writer, opening a device may do anything
+    if not stat.S_ISREG(os.stat(path).st_mode):
+        raise ValueError(f"{path} is not a regular file")
+    return open(path, "rb")
+
+
 def read_file(path: str | Path, limit: int) -> bytes:
     """Return the content of a regular file of at most `limit` bytes.
 
     Raises ValueError, one sentence that names the file, if it is larger or not a regular file (a device, a pipe, a
     folder), and OSError if it cannot be read.
     """
-    # looked at before it is opened: opening a pipe waits for a writer, opening a device may do anything
-    if not stat.S_ISREG(os.stat(path).st_mode):
-        raise ValueError(f"{path} is not a regular file")
-    with open(path, "rb") as file:
+    with open_regular(path) as file:
         content = file.read(limit + 1)
     if len(content) > limit:
         raise ValueError(f"{path} is larger than {limit:,} bytes, the most that is read")

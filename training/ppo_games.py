@@ -114,8 +114,7 @@ class LeagueGames:
 
     def set_state(self, state: dict[str, Any]) -> None:
         """Go back to a state from `get_state`."""
-        self.batch.states.view(np.uint8)[:] = state["states"]
-        self.batch.outcomes.view(np.uint8)[:] = state["outcomes"]
+        self.batch.set_state({name: state[name] for name in ("states", "outcomes")})
         self.seats[:] = state["seats"]
         self._paid[:] = state["paid"]
         self._returns[:] = state["returns"]

@@ -104,9 +104,8 @@ class SearchPlayer:
 
     def get_state(self) -> dict[str, Any]:
         """Return all that the games to come depend on."""
-        batch = {name: getattr(self._batch, name).view(np.uint8).copy() for name in ("states", "finals", "outcomes")}
         return {
-            "batch": batch,
+            "batch": self._batch.get_state(),
             "histories": self._histories.get_state(),
             "random": self._random.bit_generator.state,
             "stream": self._stream.copy(),
@@ -114,8 +113,7 @@ class SearchPlayer:
 
     def set_state(self, state: dict[str, Any]) -> None:
         """Go back to a state from `get_state`."""
-        for name, content in state["batch"].items():
-            getattr(self._batch, name).view(np.uint8)[:] = content
+        self._batch.set_state(state["batch"])
         self._histories.set_state(state["histories"])
         self._random.bit_generator.state = state["random"]
         self._stream[:] = state["stream"]

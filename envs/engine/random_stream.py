@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from ..messages import shorten
 from .compilation import kernel
 
 MAX_SEED = 2**53 - 1
@@ -98,6 +99,8 @@ def checked_seed(seed: int | None) -> int:
     """Return the seed, a fresh one for None; ValueError if it is not an integer from 0 to 2**53 - 1."""
     if seed is None:
         return fresh_seed()
-    if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or not 0 <= seed <= MAX_SEED:
-        raise ValueError(f"seed must be an integer from 0 to {MAX_SEED}, not {seed!r}")
+    if isinstance(seed, np.ndarray) and seed.shape == ():
+        seed = seed[()]
+    if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or not 0 <= int(seed) <= MAX_SEED:
+        raise ValueError(f"seed must be an integer from 0 to {MAX_SEED}, not {shorten(seed)}")
     return int(seed)
