@@ -1,10 +1,19 @@
 """What an agent is handed: decisions of many games, each as the seat that has to decide may know it."""
 
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
+from ..envs.arrays import output_array
 from ..envs.game import Game
+
+
+def check_game(agent: str, own: Game, given: Game) -> None:
+    """Raise ValueError unless an agent made for one game, with room for it to work in, is given games of that kind."""
+    if given is not own and given != own:
+        kinds = (f"{game.name} with {game.options} and the observation {game.observation!r}" for game in (own, given))
+        raise ValueError(f"agent {agent!r} was made for {next(kinds)}, not for {next(kinds)}")
 
 
 class Decisions:
@@ -17,6 +26,9 @@ class Decisions:
         observation: float32 [n, observation_size] if it is known already.
         seconds_per_move: the time that the agent has for each of these decisions; None for any.
         game_indices: integers [n], which game each of them belongs to; None for 0 to n - 1.
+
+    Raises ValueError, one sentence, if the states are no records [n] of the game, or mask or observation is not of
+    their shape.
     """
 
     def __init__(
@@ -28,6 +40,11 @@ class Decisions:
         seconds_per_move: float | None = None,
         game_indices: np.ndarray | None = None,
     ) -> None:
+        states = game.door.many(states)
+        if mask is not None:
+            mask = _known(mask, "mask", np.int8, (len(states), game.num_actions))
+        if observation is not None:
+            observation = _known(observation, "observation", np.float32, (len(states), game.observation_size))
         self.game = game
         self.seconds_per_move = seconds_per_move
         self.seats: np.ndarray = states["to_move"].astype(np.int64)
@@ -100,8 +117,18 @@ class Decisions:
     def redealt(self, stream: np.ndarray) -> np.ndarray:
         """Return records [n] in which all that the seat to move cannot see, the future too, is dealt anew.
 
-        `stream` is the agent's own (uint32[4]) and moves on.
+        `stream` is the agent's own (uint32[4]) and moves on. The seeds in the records are 0: the true ones would tell
+        everything. Raises ValueError if the stream is not such an array.
         """
+        stream = output_array(stream, "stream", np.uint32, (4,))
         states = self._states.copy()
         self.game.kernels.redeal(states, self.seats, stream)
         return states
+
+
+def _known(array: Any, name: str, dtype: type, shape: tuple[int, ...]) -> np.ndarray:
+    """Return an array that is known already as kernels take it, a copy if need be; ValueError if it is another one."""
+    if not isinstance(array, np.ndarray) or array.shape != shape or array.dtype != dtype:
+        given = f"{array.dtype} of {array.shape}" if isinstance(array, np.ndarray) else f"a {type(array).__name__}"
+        raise ValueError(f"{name} must be a {np.dtype(dtype)} array of the shape {shape}, not {given}")
+    return np.require(array, None, ["C", "A", "W"])

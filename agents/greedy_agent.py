@@ -3,7 +3,7 @@
 import numpy as np
 
 from ..envs.game import Game
-from .decisions import Decisions
+from .decisions import Decisions, check_game
 from .streams import agent_stream, refuse_argument
 
 
@@ -12,6 +12,7 @@ class GreedyAgent:
 
     def __init__(self, game: Game, name: str, seed: int) -> None:
         self.name = name
+        self._game = game
         self._values = np.empty(game.num_actions, np.float32)
         self._scratch = np.empty(game.kernels.SCRATCH_SIZE, np.int64)
         self._stream = agent_stream(seed)
@@ -22,6 +23,7 @@ class GreedyAgent:
 
     def act(self, decisions: Decisions) -> np.ndarray:
         """Return one legal action for each decision, int64 [n]."""
+        check_game(self.name, self._game, decisions.game)
         actions = np.empty(len(decisions), np.int64)
         # looked up here, because a compiled kernel kept in the agent would be pickled and compiled with it
         choose = decisions.game.kernels.choose_greedy

@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 
 from ..envs.engine.search_trees import keep_below
-from ..envs.game import Game, Move, as_batch
+from ..envs.game import Game, Move
 from ..envs.search import SETTINGS_DTYPE, node_dtype, root_statistics, search_kernels
 from . import agent_settings
 from .agent_settings import MOST_SECONDS, Integers, Numbers, Valid, Words, agent_error, check_settings
-from .decisions import Decisions
+from .decisions import Decisions, check_game
 from .streams import agent_stream
 from .time_limit import portions, search_end
 
@@ -108,6 +108,7 @@ class MCTSAgent:
     def __init__(self, game: Game, name: str, settings: SearchSettings, seed: int) -> None:
         self.name = name
         self.settings = settings
+        self._game = game
         self._nodes = np.zeros(settings.nodes, node_dtype(game.description.most_players))
         self._kernel_settings = _kernel_settings(game, settings)
         self._mask = np.zeros(game.num_actions, np.int8)
@@ -131,6 +132,7 @@ class MCTSAgent:
 
     def act(self, decisions: Decisions) -> np.ndarray:
         """Return one legal action for each decision, int64 [n], within their time limit if there is one."""
+        check_game(self.name, self._game, decisions.game)
         states = decisions.redealt(self._stream)
         actions = np.empty(len(decisions), np.int64)
         if decisions.seconds_per_move is not None or self.settings.seconds:
@@ -193,10 +195,11 @@ class MCTSAgent:
 
         The search is over at `ends`, a time of `time.perf_counter`, at the latest, but for the first simulation.
         """
+        check_game(self.name, self._game, game)
         if self.settings.seconds:
             ends = min(ends, time.perf_counter() + self.settings.seconds)
         self._searched = state.copy()
-        root = as_batch(state)
+        root = game.door.one(state)
         used = self._kept(game, root)
         for count in portions(self.settings.sims, _AT_ONCE, ends):
             used = self._simulate(game, root, count, used)

@@ -8,11 +8,11 @@ import numpy as np
 
 from ..envs.engine.minimax_kernels import LEVEL_DTYPE, SETTINGS_DTYPE
 from ..envs.engine.random_stream import draw
-from ..envs.game import Game, as_batch
+from ..envs.game import Game
 from ..envs.search import minimax_kernels
 from . import agent_settings
 from .agent_settings import Integers, Valid, agent_error, check_settings
-from .decisions import Decisions
+from .decisions import Decisions, check_game
 from .streams import agent_stream
 from .time_limit import portions, search_end
 
@@ -58,6 +58,7 @@ class MinimaxAgent:
             raise agent_error(name, f"minimax needs 2 players, but {players}")
         self.name = name
         self.settings = settings
+        self._game = game
         self._kernel_settings = np.zeros(1, SETTINGS_DTYPE)
         for field in fields(settings):
             self._kernel_settings[field.name] = getattr(settings, field.name)
@@ -77,6 +78,7 @@ class MinimaxAgent:
 
     def act(self, decisions: Decisions) -> np.ndarray:
         """Return one legal action for each decision, int64 [n], within their time limit if there is one."""
+        check_game(self.name, self._game, decisions.game)
         states = decisions.redealt(self._stream)
         actions = np.empty(len(decisions), np.int64)
         if decisions.seconds_per_move is not None and len(decisions):
@@ -96,6 +98,7 @@ class MinimaxAgent:
         A game that is won is worth `minimax_kernels.WIN` points more, a lost one less; actions that are not looked at
         have -inf. After `ends`, a time of `time.perf_counter`, no sample is begun but the first one.
         """
+        check_game(self.name, self._game, game)
         if ends == math.inf:
             return self._means(game, state, self._kernel_settings, self._stream)
         total, samples = np.zeros(game.num_actions), 0
@@ -107,7 +110,7 @@ class MinimaxAgent:
     def _means(self, game: Game, state: np.void, settings: np.ndarray, stream: np.ndarray) -> np.ndarray:
         values = np.empty(game.num_actions)
         minimax_kernels(game.description).search(
-            as_batch(state),
+            game.door.one(state),
             int(state["to_move"]),
             settings,
             stream,

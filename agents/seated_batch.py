@@ -6,7 +6,6 @@ how they hand over what stands here.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from gymnasium.error import ResetNeeded
@@ -29,7 +28,7 @@ MAX_GAMES = 2**20
 Assign = Callable[[np.ndarray], np.ndarray]
 OnMoves = Callable[[np.ndarray, np.ndarray], None]
 
-_STATE = ("states", "finals", "outcomes")
+_OWN_STATE = ("seats", "opponent_of")
 
 
 @dataclass(frozen=True)
@@ -185,17 +184,19 @@ class SeatedBatch:
 
     def get_state(self) -> dict[str, np.ndarray]:
         """Return copies of all arrays that the future depends on, the opponents excepted."""
-        arrays = {name: _raw(getattr(self.batch, name)).copy() for name in _STATE}
-        return {**arrays, "seats": self.seats.copy(), "opponent_of": self.opponent_of.copy()}
+        return {**self.batch.get_state(), "seats": self.seats.copy(), "opponent_of": self.opponent_of.copy()}
 
     def set_state(self, state: dict[str, np.ndarray]) -> None:
         """Go back to a state from `get_state` of a batch of the same game, size and arguments."""
-        if state["seats"].shape != self.seats.shape or state["states"].shape != _raw(self.batch.states).shape:
+        if np.shape(state["seats"]) != self.seats.shape:
             raise ValueError(f"the state is not one of {self.num_games} games of {self.game.name}")
-        for name in _STATE:
-            _raw(getattr(self.batch, name))[:] = state[name]
-        self.seats[:] = state["seats"]
-        self.opponent_of[:] = state["opponent_of"]
+        seats = integer_array(state["seats"], "seats", self.seats.shape)
+        opponent_of = integer_array(state["opponent_of"], "opponent_of", self.opponent_of.shape)
+        if ((seats < 0) | (seats >= self.game.num_players)).any():
+            raise ValueError(f"seats must be from 0 to {self.game.num_players - 1}")
+        self.batch.set_state({name: array for name, array in state.items() if name not in _OWN_STATE})
+        self.seats[:] = seats
+        self.opponent_of[:] = opponent_of
         self._look()
         self._ready = True
 
@@ -276,7 +277,3 @@ class SeatedBatch:
         observation = np.zeros((len(games), self.game.observation_size), np.float32)
         self.game.kernels.write_observations(states, seats, self.game.form, observation, 0, len(games))
         return FinishedGames(games, states, seats, opponent_of, scores, places, observation)
-
-
-def _raw(records: np.ndarray) -> np.ndarray[Any, np.dtype[np.uint8]]:
-    return records.view(np.uint8)

@@ -54,6 +54,7 @@ def _warm_up_games(game: Game) -> None:
     mask, observation = batch.mask(), batch.observe()
     batch.step(batch.random_actions(), mask=mask, observation=observation)
     batch.step_some(np.zeros(1, np.int64), batch.random_actions()[:1])
+    batch.set_state(batch.get_state())
     batch.play_out(1)
     batch.results()
     _play_environment(game)

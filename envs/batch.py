@@ -1,20 +1,24 @@
 """`GameBatch`: many games of one kind side by side, stepped by one compiled call."""
 
 import copy
-import json
-from collections.abc import Callable
+import os
+from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
+from .arrays import check_integer, integer_array, is_plain, output_array, shares_memory
+from .batch_state import is_blank, read_state, state_bytes
 from .engine.random_stream import CHOICE_STREAM, MAX_SEED, checked_seed, game_seeds
 from .engine.rewards import REWARDS, SETTINGS_DTYPE, outcome_dtype
-from .files import write_atomically
-from .game import Game, IllegalMove, illegal_action_message, make_game
+from .game import Game, IllegalMove, check_game, illegal_action_message
+from .messages import shorten
 
-_FORMAT = "meeplezoo-batch/1"
+MAX_GAMES = 2**20
+MAX_THREADS = 1024
+_MOST_PLIES = 2**62
 _INT64 = np.dtype(np.int64)
 
 
@@ -26,14 +30,14 @@ class GameBatch:
 
     Arguments:
         game: from `make_game`.
-        num_games: N, at least 1.
+        num_games: N, 1 to 2**20.
         rewards: "outcome", "margin" or "rank" (see `engine/rewards.py`).
         auto_reset: begin a new game, with a seed drawn from the old one's stream, as soon as one has ended;
             otherwise finished games stay as they are and ignore their actions.
-        threads: how many threads share the games of one call; results do not depend on it.
+        threads: how many threads share the games of one call, 1 to 1024; results do not depend on it.
 
-    The games begin with `reset`. Arrays given as `mask` or `observation` have to be C-contiguous, int8
-    [N, num_actions] and float32 [N, observation_size].
+    The games begin with `reset`; before it nothing can be played. Arrays given as `mask` or `observation` have to be
+    C-contiguous and writeable, int8 [N, num_actions] and float32 [N, observation_size].
     """
 
     def __init__(
@@ -45,53 +49,81 @@ class GameBatch:
         auto_reset: bool = True,
         threads: int = 1,
     ) -> None:
-        if num_games < 1 or threads < 1:
-            raise ValueError(f"num_games and threads must be at least 1, not {num_games} and {threads}")
-        if rewards not in REWARDS:
-            raise ValueError(f"rewards must be one of {', '.join(REWARDS)}, not {rewards!r}")
+        game = check_game(game)
+        if not isinstance(rewards, str) or rewards not in REWARDS:
+            raise ValueError(f"rewards must be one of {', '.join(REWARDS)}, not {shorten(rewards)}")
+        if not isinstance(auto_reset, bool | np.bool_):
+            raise ValueError(f"auto_reset must be true or false, not {shorten(auto_reset)}")
         self.game = game
-        self.num_games = num_games
+        self.num_games = num_games = check_integer(num_games, "num_games", 1, MAX_GAMES)
+        self.threads = min(check_integer(threads, "threads", 1, MAX_THREADS), num_games)
         self._shape = (num_games,)
-        self.threads = min(threads, num_games)
-        self.states: np.ndarray = np.repeat(game.blank, num_games)
-        self.finals: np.ndarray = np.repeat(game.blank, num_games)
-        """The last game that ended in each place, as it ended; the blank record before the first."""
-        self.outcomes: np.ndarray = np.zeros(num_games, outcome_dtype(game.description.most_players))
-        self._settings = np.zeros((2, 1), SETTINGS_DTYPE)
+        self._states: np.ndarray = np.repeat(game.blank, num_games)
+        self._finals: np.ndarray = np.repeat(game.blank, num_games)
+        self._outcomes: np.ndarray = np.zeros(num_games, outcome_dtype(game.description.most_players))
+        self._choice_streams: np.ndarray = np.zeros((num_games, 4), np.uint32)
+        self._settings: np.ndarray = np.zeros((2, 1), SETTINGS_DTYPE)
         self._settings["check"] = [[False], [True]]
         self._settings["auto_reset"] = auto_reset
         self._settings["rewards"] = REWARDS.index(rewards)
         self._settings["observation"] = game.form
         self._settings["margin_scale"] = game.description.margin_scale
-        self._unchecked, self._checked = self._settings
-        self._choice_streams = np.zeros((num_games, 4), np.uint32)
-        self._no_mask = np.zeros((0, game.num_actions), np.int8)
-        self._no_observation = np.zeros((0, game.observation_size), np.float32)
-        # the outputs that were found to be right last: most callers hand over the same ones in every step
-        self._known_mask = self._no_mask
-        self._known_observation = self._no_observation
+        self._begun = False
         self._bind()
 
     def _bind(self) -> None:
+        """Make all that belongs to this process and is no part of the games."""
+        self._unchecked, self._checked = self._settings
         self._kernels = self.game.kernels
         self._step = self._kernels.step
+        self._no_mask = np.zeros((0, self.game.num_actions), np.int8)
+        self._no_observation = np.zeros((0, self.game.observation_size), np.float32)
+        # the outputs that were found to be right last, and views of them: most callers hand over the same ones always
+        self._known_mask: np.ndarray | None = None
+        self._known_observation: np.ndarray | None = None
+        self._mask_view = self._no_mask
+        self._observation_view = self._no_observation
+        # for each game the number of the last call of `step_some` with it
+        self._last_call = np.zeros(self.num_games, np.int64)
+        self._calls = 0
+        self._start_pool()
+
+    def _start_pool(self) -> None:
+        self._process = os.getpid()
         self._pool = ThreadPoolExecutor(self.threads) if self.threads > 1 else None
+
+    @property
+    def states(self) -> np.ndarray:
+        """Return the games, records [N]: the array itself, open to inspection."""
+        return self._states
+
+    @property
+    def finals(self) -> np.ndarray:
+        """Return the last game that ended in each place, as it ended, records [N]; before the first the blank one."""
+        return self._finals
+
+    @property
+    def outcomes(self) -> np.ndarray:
+        """Return what the last step brought, OUTCOME_DTYPE [N] (see `engine/rewards.py`)."""
+        return self._outcomes
 
     def reset(self, seed: int | np.ndarray | None = None) -> None:
         """Begin all games anew: from one seed, or from one seed per game (integers [N], 0 to 2**53 - 1)."""
-        if isinstance(seed, np.ndarray | list | tuple):
-            seeds = np.asarray(seed)
-            if seeds.shape != (self.num_games,) or seeds.dtype.kind not in "iu":
-                raise ValueError(f"seed must be one integer, or {self.num_games} of them")
+        if isinstance(seed, list | tuple) or (isinstance(seed, np.ndarray) and seed.ndim > 0):
+            try:
+                seeds = integer_array(seed, "they", self._shape)
+            except ValueError as error:
+                raise ValueError(f"seed must be one integer, or {self.num_games} of them; {error}") from None
             if (seeds < 0).any() or (seeds > MAX_SEED).any():
                 raise ValueError(f"seeds must be integers from 0 to {MAX_SEED}")
             seeds = seeds.astype(np.uint64)
         else:
-            seeds = game_seeds(checked_seed(seed), self.num_games)
-        self.outcomes[:] = np.zeros(1, self.outcomes.dtype)
-        self.finals[:] = self.game.blank[0]
+            seeds = game_seeds(checked_seed(seed), self.num_games)  # type: ignore[arg-type]  # checked by it
+        self._outcomes[:] = np.zeros(1, self._outcomes.dtype)
+        self._finals[:] = self.game.blank[0]
         self._kernels.seed_streams(self._choice_streams, seeds, CHOICE_STREAM)
-        self._run(lambda start, stop: self._kernels.begin(self.states, self.game.blank, seeds, start, stop))
+        self._run(lambda start, stop: self._kernels.begin(self._states, self.game.blank, seeds, start, stop))
+        self._begun = True
 
     def step(
         self,
@@ -103,116 +135,167 @@ class GameBatch:
     ) -> None:
         """Play one action in each game (integers [N]) and write the next masks and observations on the way.
 
-        An illegal action raises IllegalMove, naming game, action and move, before anything has changed;
-        `check=False` leaves the test out: then an illegal action leaves a meaningless game.
+        An illegal action raises IllegalMove, naming game, action and move, before anything has changed; finished
+        games ignore theirs. `check=False` tests no more than that actions are 0 to num_actions - 1: an illegal one then
+        leaves a meaningless game, or nothing happens in it; other games are not touched.
         """
-        # an identity test, because comparing dtypes costs a tenth of a whole step of one game
-        if type(actions) is not np.ndarray or actions.dtype is not _INT64:
-            actions = np.asarray(actions)
-            if actions.dtype.kind not in "iu":
-                raise ValueError(f"actions must be integers, not {actions.dtype}")
-            actions = actions.astype(np.int64)
-        if actions.shape != self._shape:
-            raise ValueError(f"actions must have the shape {self._shape}, not {actions.shape}")
+        if not self._begun:
+            self._refuse_blank()
+        if not is_plain(actions, _INT64) or actions.shape != self._shape:
+            actions = integer_array(actions, "actions", self._shape)
         if mask is None:
             mask = self._no_mask
-        elif mask is not self._known_mask:
-            self._known_mask = self._checked_output("mask", mask, np.int8, self.game.num_actions)
+        else:
+            mask = self._mask_view if mask is self._known_mask else self._know_mask("mask", mask)
         if observation is None:
             observation = self._no_observation
-        elif observation is not self._known_observation:
-            size = self.game.observation_size
-            self._known_observation = self._checked_output("observation", observation, np.float32, size)
-        arrays = (self.states, actions, self.outcomes, self.finals, self.game.blank, mask, observation)
+        elif observation is self._known_observation:
+            observation = self._observation_view
+        else:
+            observation = self._know_observation("observation", observation)
+        # actions that own their memory have no room for an output
+        if actions.base is not None and shares_memory(actions, mask, observation):
+            actions = actions.copy()
+        arrays = (self._states, actions, self._outcomes, self._finals, self.game.blank, mask, observation)
         if self._pool is None:
             illegal = self._step(*arrays, self._checked if check else self._unchecked, 0, self.num_games)
             if illegal >= 0:
-                self._raise_illegal(illegal, actions)
+                self._raise_illegal(illegal, actions[illegal])
             return
         if check:
-            illegal = self._kernels.first_illegal(self.states, actions, 0, self.num_games)
-            if illegal >= 0:
-                self._raise_illegal(illegal, actions)
+            illegal = self._kernels.first_illegal(self._states, actions, 0, self.num_games)
+        else:
+            illegal = self._kernels.first_outside(self._states, actions, self.game.num_actions, 0, self.num_games)
+        if illegal >= 0:
+            self._raise_illegal(illegal, actions[illegal])
         self._run(lambda start, stop: self._step(*arrays, self._unchecked, start, stop))
 
     def step_some(self, games: np.ndarray, actions: np.ndarray, *, check: bool = True) -> None:
-        """Play one action (int64 [k]) in some games (int64 [k], all different); the others stay as they are.
+        """Play one action (integers [k]) in some games (integers [k], all different); the others stay as they are.
 
-        `rewards`, `done` and `truncated` change for these games alone. IllegalMove as in `step`.
+        `rewards`, `done` and `truncated` change for these games alone. IllegalMove and `check` as in `step`.
         """
-        settings = self._checked if check else self._unchecked
-        illegal = self._kernels.step_some(
-            self.states, games, actions, self.outcomes, self.finals, self.game.blank, settings
+        if not self._begun:
+            self._refuse_blank()
+        if not is_plain(games, _INT64) or games.ndim != 1:
+            games = integer_array(games, "games", (None,))
+        if not is_plain(actions, _INT64) or actions.shape != games.shape:
+            actions = integer_array(actions, "actions", games.shape)
+        self._calls += 1
+        refused = self._kernels.step_some(
+            self._states,
+            games,
+            actions,
+            self._outcomes,
+            self._finals,
+            self.game.blank,
+            self._last_call,
+            self._calls,
+            self.game.num_actions,
+            self._checked if check else self._unchecked,
         )
-        if illegal >= 0:
-            game = int(games[illegal])
-            message = illegal_action_message(self.game, self.states[game], int(actions[illegal]))
-            raise IllegalMove(f"game {game} of the batch: {message}")
+        if refused >= 0:
+            game = int(games[refused])
+            if not 0 <= game < self.num_games:
+                raise ValueError(f"games must be from 0 to {self.num_games - 1}, not {game}")
+            if (games[:refused] == game).any():
+                raise ValueError(f"games must all be different, but {game} stands there twice")
+            self._raise_illegal(game, actions[refused])
 
-    def _checked_output(self, name: str, array: np.ndarray, dtype: type, size: int) -> np.ndarray:
-        """Return an array that kernels may write to; they themselves would write past the end of a wrong one."""
-        if array.shape != (self.num_games, size) or array.dtype != dtype or not array.flags.c_contiguous:
-            raise ValueError(
-                f"{name} must be a C-contiguous {np.dtype(dtype)} array of the shape {(self.num_games, size)}, "
-                f"not {array.dtype} of {array.shape}"
-            )
-        return array
+    def _know_mask(self, name: str, mask: Any) -> np.ndarray:
+        """Return the view of a mask that kernels write to, and remember it."""
+        self._mask_view = self._output(name, mask, np.int8, (self.num_games, self.game.num_actions))
+        self._known_mask = mask
+        return self._mask_view
 
-    def _raise_illegal(self, index: int, actions: np.ndarray) -> None:
-        message = illegal_action_message(self.game, self.states[index], int(actions[index]))
+    def _know_observation(self, name: str, observation: Any) -> np.ndarray:
+        """Return the view of an observation that kernels write to, and remember it."""
+        shape = (self.num_games, self.game.observation_size)
+        self._observation_view = self._output(name, observation, np.float32, shape)
+        self._known_observation = observation
+        return self._observation_view
+
+    def _output(self, name: str, array: Any, dtype: type, shape: tuple[int, ...]) -> np.ndarray:
+        view = output_array(array, name, dtype, shape)
+        if shares_memory(view, self._states, self._finals, self._outcomes, self._choice_streams):
+            raise ValueError(f"{name} must be an array of its own, but it shares memory with the games")
+        return view
+
+    def _refuse_blank(self) -> NoReturn:
+        raise ValueError(f"the games of {self.game.name} have not begun; call reset first")
+
+    def _raise_illegal(self, index: int, action: int) -> NoReturn:
+        message = illegal_action_message(self.game, self._states[index], int(action))
         raise IllegalMove(f"game {index} of the batch: {message}")
 
     def mask(self, out: np.ndarray | None = None) -> np.ndarray:
         """Return the legal actions, int8 [N, num_actions]; finished games have none."""
-        size = self.game.num_actions
-        mask = (
-            np.empty((self.num_games, size), np.int8)
-            if out is None
-            else self._checked_output("out", out, np.int8, size)
-        )
-        self._run(lambda start, stop: self._kernels.write_masks(self.states, mask, start, stop))
-        return mask
+        if not self._begun:
+            self._refuse_blank()
+        if out is None:
+            out = view = np.empty((self.num_games, self.game.num_actions), np.int8)
+        else:
+            view = self._mask_view if out is self._known_mask else self._know_mask("out", out)
+        self._run(lambda start, stop: self._kernels.write_masks(self._states, view, start, stop))
+        return out
 
     def observe(self, seats: np.ndarray | int | None = None, out: np.ndarray | None = None) -> np.ndarray:
-        """Return what a seat of each game sees (default: the one to move), float32 [N, observation_size]."""
-        size = self.game.observation_size
-        observation = (
-            np.empty((self.num_games, size), np.float32)
-            if out is None
-            else self._checked_output("out", out, np.float32, size)
-        )
-        whose = self.to_move if seats is None else seats
-        seats = np.ascontiguousarray(np.broadcast_to(whose, (self.num_games,)), np.int64)
-        if ((seats < 0) | (seats >= self.game.num_players)).any():
-            raise ValueError(f"seats must be 0 to {self.game.num_players - 1}")
-        checked_seats = seats
+        """Return what a seat of each game sees (default: the one to move), float32 [N, observation_size].
+
+        Raises ValueError if seats are not integers from 0 to players - 1, one or [N].
+        """
+        if not self._begun:
+            self._refuse_blank()
+        if out is None:
+            out = view = np.empty((self.num_games, self.game.observation_size), np.float32)
+        elif out is self._known_observation:
+            view = self._observation_view
+        else:
+            view = self._know_observation("out", out)
+        checked_seats = self.to_move.astype(np.int64) if seats is None else self._checked_seats(seats)
         self._run(
             lambda start, stop: self._kernels.write_observations(
-                self.states, checked_seats, self.game.form, observation, start, stop
+                self._states, checked_seats, self.game.form, view, start, stop
             )
         )
-        return observation
+        return out
+
+    def _checked_seats(self, seats: Any) -> np.ndarray:
+        last = self.game.num_players - 1
+        if np.ndim(seats) == 0:
+            return np.full(self.num_games, check_integer(seats, "seats", 0, last), np.int64)
+        seats = integer_array(seats, "seats", self._shape)
+        if ((seats < 0) | (seats > last)).any():
+            raise ValueError(f"seats must be 0 to {last}")
+        return seats
 
     def random_actions(self, out: np.ndarray | None = None) -> np.ndarray:
         """Return a uniformly random legal action of each game, int64 [N], -1 in finished ones.
 
         They come from a stream of each game's own, so that random play does not depend on the batch size.
         """
+        if not self._begun:
+            self._refuse_blank()
         if out is None:
-            out = np.empty(self.num_games, np.int64)
-        elif out.shape != (self.num_games,) or out.dtype != np.int64 or not out.flags.c_contiguous:
-            raise ValueError(f"out must be a C-contiguous int64 array of the shape ({self.num_games},)")
-        actions = out
+            out = view = np.empty(self.num_games, np.int64)
+        else:
+            view = self._output("out", out, np.int64, self._shape)
         self._run(
-            lambda start, stop: self._kernels.choose_random(self.states, self._choice_streams, actions, start, stop)
+            lambda start, stop: self._kernels.choose_random(self._states, self._choice_streams, view, start, stop)
         )
-        return actions
+        return out
 
-    def play_out(self, max_plies: int = 2**62) -> int:
-        """Play every game to its end by random legal actions, without auto-reset; return the decisions made."""
+    def play_out(self, max_plies: int = _MOST_PLIES) -> int:
+        """Play every game to its end by random legal actions, without auto-reset; return the decisions made.
+
+        No game is played further than `max_plies` decisions, an integer from 0.
+        """
+        if not self._begun:
+            self._refuse_blank()
+        plies = check_integer(max_plies, "max_plies", 0, _MOST_PLIES)
         return sum(
             self._run(
-                lambda start, stop: self._kernels.play_out(self.states, self._choice_streams, max_plies, start, stop)
+                lambda start, stop: self._kernels.play_out(self._states, self._choice_streams, plies, start, stop)
             )
         )
 
@@ -220,86 +303,97 @@ class GameBatch:
         """Return scores and places, int32 [N, players], of the games as they stand (place 0 wins)."""
         scores = np.zeros((self.num_games, self.game.num_players), np.int32)
         places = np.zeros_like(scores)
-        self._kernels.write_results(self.states, scores, places)
+        self._kernels.write_results(self._states, scores, places)
         return scores, places
 
     @property
     def to_move(self) -> np.ndarray:
         """Return who decides next, uint8 [N], a view of the states."""
-        return self.states["to_move"]
+        return self._states["to_move"]
 
     @property
     def rewards(self) -> np.ndarray:
         """Return every player's reward of the last step, float32 [N, players]: 0 but in the one that ends a game."""
-        return self.outcomes["rewards"][:, : self.game.num_players]
+        return self._outcomes["rewards"][:, : self.game.num_players]
 
     @property
     def done(self) -> np.ndarray:
         """Return whether the last step ended the game, bool [N]."""
-        return self.outcomes["done"]
+        return self._outcomes["done"]
 
     @property
     def truncated(self) -> np.ndarray:
         """Return whether the last step ended the game by a limit, bool [N]."""
-        return self.outcomes["truncated"]
+        return self._outcomes["truncated"]
 
     def clone(self) -> "GameBatch":
         """Return an independent batch in the same state, with the same future."""
         return copy.deepcopy(self)
 
     def __getstate__(self) -> dict[str, Any]:
-        state = self.__dict__.copy()
-        for name in ("_kernels", "_step", "_pool", "_unchecked", "_checked"):
-            del state[name]
-        return state
+        return {name: self.__dict__[name] for name in _KEPT}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
-        self._unchecked, self._checked = self._settings
+        self._shape = (self.num_games,)
+        # equal dtypes out of a pickle are not identical, and the quick tests ask for that
+        for name in ("_states", "_finals"):
+            setattr(self, name, state[name].view(self.game.blank.dtype))
         self._bind()
+
+    @property
+    def settings(self) -> np.ndarray:
+        """Return how the batch steps, without and with a check of the actions, SETTINGS_DTYPE [2, 1]."""
+        return self._settings
+
+    def get_state(self) -> dict[str, np.ndarray]:
+        """Return copies of all that the games' future depends on: "states", "finals", "outcomes", "choice_streams".
+
+        The first three are bytes, uint8, records after records; the streams are uint32 [N, 4].
+        """
+        records = {"states": self._states, "finals": self._finals, "outcomes": self._outcomes}
+        return {
+            **{name: state_bytes(array) for name, array in records.items()},
+            "choice_streams": self._choice_streams.copy(),
+        }
+
+    def set_state(self, state: Mapping[str, Any]) -> None:
+        """Go back to a state from `get_state` of a batch of the same game and size; what it leaves out stays.
+
+        Raises ValueError, one sentence, and nothing has changed, if it is none or holds games that cannot be.
+        """
+        read = read_state(self.game, self.num_games, state)
+        for name, array in read.items():
+            getattr(self, f"_{name}")[:] = array
+        self._begun = not is_blank(self.game, self._states).any()
 
     def save(self, path: str | Path) -> None:
         """Write everything, the streams too, to an .npz file; it is complete or it is not there."""
-        head = {
-            "format": _FORMAT,
-            "game": self.game.name,
-            "version": self.game.description.version,
-            "options": self.game.options,
-            "observation": self.game.observation,
-            "threads": self.threads,
-        }
-        arrays: dict[str, Any] = {
-            "states": self.states.view(np.uint8),
-            "finals": self.finals.view(np.uint8),
-            "outcomes": self.outcomes.view(np.uint8),
-            "settings": self._settings.view(np.uint8),
-            "choice_streams": self._choice_streams,
-        }
-        with write_atomically(Path(path)) as file:
-            np.savez(file, head=np.array(json.dumps(head)), **arrays)
+        from .batch_file import save_batch
+
+        save_batch(self, Path(path))
 
     @classmethod
     def load(cls, path: str | Path) -> "GameBatch":
-        """Return the batch of a file; ValueError if it is none, or of another version of the game."""
-        with np.load(path, allow_pickle=False) as file:
-            head = json.loads(str(file["head"])) if "head" in file else {}
-            if head.get("format") != _FORMAT:
-                raise ValueError(f"{path} is no file of GameBatch.save")
-            game = make_game(head["game"], observation=head["observation"], **head["options"])
-            if head["version"] != game.description.version:
-                raise ValueError(f"{path} holds version {head['version']} of {game.name}, not this one")
-            states = file["states"].view(game.description.state_dtype).reshape(-1)
-            batch = cls(game, len(states), threads=head["threads"])
-            batch.states[:] = states
-            batch.finals[:] = file["finals"].view(game.description.state_dtype).reshape(-1)
-            batch.outcomes[:] = file["outcomes"].view(batch.outcomes.dtype).reshape(-1)
-            batch._settings.view(np.uint8)[:] = file["settings"]
-            batch._choice_streams[:] = file["choice_streams"]
-        return batch
+        """Return the batch of a file.
+
+        Raises ValueError, one sentence, if it is none, is damaged, holds games that cannot be, or another version of
+        the game.
+        """
+        from .batch_file import load_batch
+
+        return load_batch(Path(path))
 
     def _run(self, work: Callable[[int, int], Any]) -> list[Any]:
         """Call work(start, stop) on all games: in one go, or in one slice per thread."""
         if self._pool is None:
             return [work(0, self.num_games)]
+        if self._process != os.getpid():
+            # in the child of a fork: threads stay behind
+            self._start_pool()
         bounds = np.linspace(0, self.num_games, self.threads + 1).astype(int).tolist()
         return list(self._pool.map(work, bounds[:-1], bounds[1:]))
+
+
+_KEPT = ("game", "num_games", "threads", "_states", "_finals", "_outcomes", "_choice_streams", "_settings", "_begun")
+"""What makes a batch; all else belongs to the process or follows."""

@@ -3,8 +3,11 @@
 A game's folder holds modules with these functions; kernels work on one record and never raise or allocate.
 
 - `rules`, kernels: `set_up(state)`, `count_legal(state)`, `nth_legal(state, n)`, `is_legal(state, action)`,
-  `legal_mask(state, mask)`, `apply(state, action)`, `observe(state, seat, form, observation)`,
-  `result(state, scores, places)`, `redeal(state, seat)`;
+  `is_safe(state, action)`, `legal_mask(state, mask)`, `apply(state, action)`,
+  `observe(state, seat, form, observation)`, `result(state, scores, places)`, `redeal(state, seat)`;
+- `validity`: `FAULTS`, sentences, and the kernel `fault(state, spare)`, which returns the index of one that is true of
+  the record, 0 if there is none; `spare` is a copy of the record and room to work in. All that the other kernels rely
+  on is tested there; each field is in its range already;
 - `greedy`, kernels: `action_values(state, values, scratch)` of a running game: float32 [num_actions], which come
   filled with -inf and are written where legal; scratch is int64[1024] for any use; and `settled_scores(state, scores)`,
   what players would have if all that is owed was settled now, int32 [players]; of an ended game the scores;
@@ -24,6 +27,7 @@ from typing import Any
 
 import numpy as np
 
+from .engine.state import Field
 from .observation_field import ObservationField
 from .options import Number, Option
 
@@ -38,6 +42,8 @@ class GameDescription:
     package: str
     options: tuple[Option, ...]
     state_dtype: np.dtype
+    state_fields: tuple[Field, ...]
+    """The game's own fields of a record, with the range of each."""
     num_actions: Callable[[dict[str, Any]], int]
     observations: tuple[str, ...]
     """The forms that an observation can have; the first is the default."""
@@ -73,5 +79,5 @@ class GameDescription:
         return option
 
     def module(self, name: str) -> ModuleType:
-        """Return one of the game's modules: rules, greedy, notation, drawing, text or symmetry."""
+        """Return one of the game's modules: rules, validity, greedy, notation, drawing, text or symmetry."""
         return import_module(f"{self.package}.{name}")

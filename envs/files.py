@@ -75,7 +75,7 @@ def read_file(path: str | Path, limit: int) -> bytes:
     Raises ValueError, one sentence that names the file, if it is larger or not a regular file (a device, a pipe, a
     folder), and OSError if it cannot be read.
     """
-    with _open_regular(path) as file:
+    with open_regular(path) as file:
         content = file.read(limit + 1)
     if len(content) > limit:
         raise ValueError(f"{shown_path(path)} is larger than {limit:,} bytes, the most that is read")
@@ -88,7 +88,7 @@ def read_lines(path: str | Path, limit: int) -> Iterator[bytes]:
     Raises ValueError, one sentence, if the file is not a regular one or where a line is longer than `limit` bytes, and
     OSError if the file cannot be read.
     """
-    with _open_regular(path) as file:
+    with open_regular(path) as file:
         number = 1
         while line := file.readline(limit + 1):
             if len(line) > limit:
@@ -103,7 +103,8 @@ def shown_path(path: str | Path) -> str:
     return text if len(text) <= _LONGEST_PATH else f"{text[: _LONGEST_PATH // 2]}...{text[-_LONGEST_PATH // 2 :]}"
 
 
-def _open_regular(path: str | Path) -> IO[bytes]:
+def open_regular(path: str | Path) -> IO[bytes]:
+    """Open a file for reading; ValueError, one sentence, if it is a device, a pipe or a folder, OSError as `open`."""
     # looked at before it is opened: opening a pipe waits for a writer, opening a device may do anything
     try:
         mode = os.stat(path).st_mode

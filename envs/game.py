@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from . import options as options_of_games
+from .arrays import check_integer
 from .description import GameDescription
 from .engine import compilation
 from .engine.random_stream import checked_seed
@@ -17,9 +18,13 @@ from .engine.state import CUT_OFF, RUNNING
 from .messages import shorten
 from .observation_field import ObservationField
 from .registry import describe
+from .states import StateDoor
+from .states import as_batch as as_batch
 
 Move = dict[str, Any]
 Position = dict[str, Any]
+
+_LARGEST = 2**63 - 1
 
 
 class IllegalMove(ValueError):
@@ -93,6 +98,11 @@ class Game:
             record[f"option_{option.name}"] = option.encode(self.options[option.name])
         return record
 
+    @cached_property
+    def door(self) -> StateDoor:
+        """Return what lets in states of this game, and refuses those of others."""
+        return StateDoor(self.name, self.description.options, self.blank)
+
     def new(self, seed: int | None = None) -> np.void:
         """Return one game, set up and dealt, as a numpy record; the same seed gives the same game."""
         states = self.blank.copy()
@@ -102,18 +112,19 @@ class Game:
 
     def is_over(self, state: np.void) -> bool:
         """Tell whether the game has ended."""
-        return bool(state["over"] != RUNNING)
+        return bool(self.door.one(state)["over"][0] != RUNNING)
 
     def mask(self, state: np.void) -> np.ndarray:
         """Return the legal actions, int8 [num_actions]; all 0 when the game is over."""
         mask = np.zeros((1, self.num_actions), np.int8)
-        self.kernels.write_masks(as_batch(state), mask, 0, 1)
+        self.kernels.write_masks(self.door.one(state), mask, 0, 1)
         return mask[0]
 
     def observe(self, state: np.void, seat: int) -> np.ndarray:
-        """Return what a seat sees, float32 [observation_size]."""
+        """Return what a seat sees, float32 [observation_size]; ValueError if there is no such seat."""
+        seats = np.array([check_integer(seat, "seat", 0, self.num_players - 1)], np.int64)
         observation = np.zeros((1, self.observation_size), np.float32)
-        self.kernels.write_observations(as_batch(state), np.array([seat]), self.form, observation, 0, 1)
+        self.kernels.write_observations(self.door.one(state), seats, self.form, observation, 0, 1)
         return observation[0]
 
     def move(self, action: int, state: np.void | None = None) -> Move:
@@ -121,22 +132,32 @@ class Game:
 
         Raises ValueError if the action is no integer from 0 to num_actions - 1.
         """
-        if not 0 <= action < self.num_actions:
-            raise ValueError(f"{self.name} has the actions 0 to {self.num_actions - 1}, not {action!r}")
-        move: Move = self.description.module("notation").move(self.options, int(action), state)
+        if state is not None:
+            self.door.one(state)
+        return self._move(action, state)
+
+    def _move(self, action: int, state: np.void | None) -> Move:
+        """Return the move of an action in a state that has been let in."""
+        number = _any_integer(action)
+        if not 0 <= number < self.num_actions:
+            raise ValueError(f"{self.name} has the actions 0 to {self.num_actions - 1}, not {number}")
+        move: Move = self.description.module("notation").move(self.options, number, state)
         return move
 
     def action(self, move: Move, state: np.void | None = None) -> int:
         """Return the action of a move; ValueError that names what is wrong if there is none."""
+        if state is not None:
+            self.door.one(state)
         action: int = self.description.module("notation").action(self.options, move, state)
         return action
 
     def legal_moves(self, state: np.void) -> list[Move]:
         """Return all legal moves in the order of their actions."""
-        return [self.move(int(action), state) for action in np.flatnonzero(self.mask(state))]
+        return [self._move(action, state) for action in np.flatnonzero(self.mask(state)).tolist()]
 
     def play(self, state: np.void, move: Move) -> None:
         """Play a move in place; IllegalMove, and nothing changed, if it is not legal."""
+        self.door.one(state, to_write=True)
         try:
             action = self.action(move, state)
         except ValueError as error:
@@ -144,20 +165,24 @@ class Game:
         self.play_action(state, action)
 
     def play_action(self, state: np.void, action: int) -> None:
-        """Play an action in place; IllegalMove, and nothing changed, if it is not legal."""
-        batch = as_batch(state)
-        if self.is_over(state):
+        """Play an action in place; IllegalMove, and nothing changed, if it is not legal.
+
+        Raises ValueError if the state is none of this game or cannot be written, or if the action is no integer.
+        """
+        batch, number = self.door.one(state, to_write=True), _any_integer(action)
+        if batch["over"][0] != RUNNING:
             raise IllegalMove(f"{self.name}: the game is over")
-        if self.kernels.first_illegal(batch, np.array([action]), 0, 1) >= 0:
-            raise IllegalMove(illegal_action_message(self, state, action))
+        if self.kernels.first_illegal(batch, np.array([number]), 0, 1) >= 0:
+            raise IllegalMove(illegal_action_message(self, batch[0], number))
         # plain Python needs numpy's integers in the rules' bit operations
-        self.kernels.apply_one(batch, np.int64(action))
+        self.kernels.apply_one(batch, np.int64(number))
 
     def margins(self, states: np.ndarray) -> np.ndarray:
         """Return each player's score less the best other one as games stand, in margin scales, float32 [n, players].
 
-        Whoever plays alone has the own score.
+        Whoever plays alone has the own score. Raises ValueError if the states are not records [n] of this game.
         """
+        states = self.door.many(states)
         scores = np.zeros((len(states), self.num_players), np.int32)
         self.kernels.write_results(states, scores, np.zeros_like(scores))
         return self._margins_of(scores)
@@ -167,6 +192,7 @@ class Game:
 
         What that is the game's heuristic says: points that are certain though they are paid later.
         """
+        states = self.door.many(states)
         scores = np.zeros((len(states), self.num_players), np.int32)
         self.kernels.write_settled_scores(states, scores)
         return self._margins_of(scores)
@@ -182,23 +208,34 @@ class Game:
 
     def result(self, state: np.void) -> dict[str, Any]:
         """Return scores, winners and truncated as they stand, as in a position's `result`."""
+        batch = self.door.one(state)
         scores = np.zeros((1, self.num_players), np.int32)
         places = np.zeros_like(scores)
-        self.kernels.write_results(as_batch(state), scores, places)
+        self.kernels.write_results(batch, scores, places)
         return {
             "scores": scores[0].tolist(),
             "winners": np.flatnonzero(places[0] == 0).tolist(),
-            "truncated": bool(state["over"] == CUT_OFF),
+            "truncated": bool(batch["over"][0] == CUT_OFF),
         }
 
     def position(self, state: np.void) -> Position:
         """Return the whole position, hidden parts too, in the JSON notation."""
+        is_over = self.is_over(state)
         position: Position = self.description.module("notation").position(self.options, state)
-        if self.is_over(state):
+        if is_over:
             position.pop("to_move", None)
             position["phase"] = "over"
             position["result"] = self.result(state)
         return {"game": self.name, "options": dict(self.options), **position}
+
+    def check_states(self, states: np.ndarray) -> None:
+        """Raise ValueError, one sentence, if one of the records [n] is no state that this game can reach.
+
+        For records that were edited by hand or come from elsewhere: nothing else looks at all of their fields.
+        """
+        from .validity import check_states
+
+        check_states(self, self.door.many(states), "states")
 
     def from_position(self, position: Position, seed: int | None = None) -> np.void:
         """Return the game of a position; its chance from here on is that of the seed.
@@ -216,6 +253,8 @@ def make_game(name: str, *, observation: str | None = None, **options: Any) -> G
     `observation` is one of the game's forms of observations (default: its first). It is no option: the game and its
     records stay the same whatever agents are shown.
     """
+    if not isinstance(name, str):
+        raise ValueError(f"the name of a game must be a text, not {shorten(name)}")
     description = describe(name)
     form = description.observations[0] if observation is None else observation
     if not isinstance(form, str) or form not in description.observations:
@@ -247,26 +286,9 @@ def bound_kernels(description: GameDescription) -> ModuleType:
     return _bound[description.name]
 
 
-def as_batch(state: np.void) -> np.ndarray:
-    """Return a view of one record as an array of length 1; what is written there is written in the record."""
-    if state.base is not None:
-        return np.asarray(state).reshape(1)
-    # numpy would copy a record that owns its memory, as one out of a pickle does, and lend it for reading alone
-    return np.asarray(_Memory(state)).view(state.dtype)
-
-
-class _Memory:
-    """Lends the memory of a record, which it keeps alive, for writing."""
-
-    def __init__(self, state: np.void) -> None:
-        self._state = state
-        address = np.ndarray((1,), state.dtype, state.data).ctypes.data
-        self.__array_interface__ = {
-            "version": 3,
-            "shape": (1,),
-            "typestr": f"|V{state.nbytes}",
-            "data": (address, False),
-        }
+def _any_integer(action: Any) -> int:
+    """Return an action, in the range of the game or not, as an int that kernels take."""
+    return check_integer(action, "action", -_LARGEST, _LARGEST)
 
 
 def illegal_action_message(game: Game, state: np.void, action: int) -> str:

@@ -10,7 +10,6 @@ from .self_play_env import SelfPlayVecEnv
 from .state_checks import (
     MOST,
     check_array,
-    check_games,
     check_keys,
     check_like,
     check_range,
@@ -77,9 +76,6 @@ def set_env_state(env: SelfPlayVecEnv, state: Any) -> None:
     check_range(opponents, "env/seated/opponent_of", -1, len(env.seated.opponents) - 1)
     if ((opponents < 0) != (np.arange(env.game.num_players) == seats[:, None])).any():
         raise ValueError("env/seated/opponent_of must have no opponent in the learner's seats, and one in all others")
-    for name in ("states", "finals"):
-        if name in seated:
-            check_games(env.game, seated[name].view(env.game.blank.dtype), f"env/seated/{name}")
     for name in ("lengths", "returns", "paid"):
         check_array(state[name], f"env/{name}", own[name])
     check_range(state["lengths"], "env/lengths", 0, MOST)

@@ -11,7 +11,7 @@ from ..envs import Game, GameBatch, IllegalMove
 from ..envs.game import illegal_action_message
 from .config import TrainingConfig
 from .league import League
-from .state_checks import check_games, check_like, check_range
+from .state_checks import check_like, check_range, set_batch_state
 
 Act = Callable[[torch.Tensor, torch.Tensor], tuple[torch.Tensor, torch.Tensor, torch.Tensor]]
 """Takes observations float32 [n, size] and masks int8 [n, actions]; returns actions int64 [n], the logarithms of their
@@ -120,9 +120,7 @@ class LeagueGames:
         own = (seats < 0).sum(axis=1)
         if not ((own == 1) | (own == seats.shape[1])).all():
             raise ValueError("games/seats must give the learner one seat of each game, or all")
-        check_games(self._game, checked["states"].view(self.batch.states.dtype), "games/states")
-        self.batch.states.view(np.uint8)[:] = checked["states"]
-        self.batch.outcomes.view(np.uint8)[:] = checked["outcomes"]
+        set_batch_state(self.batch, {name: checked[name] for name in ("states", "outcomes")}, "games")
         self.seats[:] = seats
         self._paid[:] = checked["paid"]
         self._returns[:] = checked["returns"]

@@ -12,9 +12,8 @@ from ..envs import Game, GameBatch
 from ..envs.engine.random_stream import MAX_SEED
 from .config import TrainingConfig
 from .game_histories import GameHistories, Lessons
-from .state_checks import check_array, check_games, check_keys, check_like, set_numpy_generator
+from .state_checks import check_array, check_keys, check_like, set_batch_state, set_numpy_generator
 
-_OF_BATCH = ("states", "finals", "outcomes")
 _NODES_PER_SIMULATION = 48
 """A tree for which that is too few stops to grow."""
 
@@ -113,9 +112,8 @@ class SearchPlayer:
 
     def get_state(self) -> dict[str, Any]:
         """Return all that the games to come depend on."""
-        batch = {name: getattr(self._batch, name).view(np.uint8).copy() for name in _OF_BATCH}
         return {
-            "batch": batch,
+            "batch": self._batch.get_state(),
             "histories": self._histories.get_state(),
             "random": self._random.bit_generator.state,
             "stream": self._stream.copy(),
@@ -124,13 +122,8 @@ class SearchPlayer:
     def set_state(self, state: dict[str, Any], where: str) -> None:
         """Go back to a state from `get_state`; ValueError that begins with `where` if it is none of such games."""
         check_keys(state, ("batch", "histories", "random", "stream"), where)
-        here = {name: getattr(self._batch, name) for name in _OF_BATCH}
-        raw = {name: array.view(np.uint8) for name, array in here.items()}
-        batch = check_like(state["batch"], raw, f"{where}/batch")
-        for name in ("states", "finals"):
-            check_games(self._game, batch[name].view(here[name].dtype), f"{where}/batch/{name}")
-        for name, own in raw.items():
-            own[:] = batch[name]
+        batch = check_like(state["batch"], self._batch.get_state(), f"{where}/batch")
+        set_batch_state(self._batch, batch, f"{where}/batch")
         self._histories.set_state(state["histories"], f"{where}/histories")
         set_numpy_generator(self._random, state["random"], f"{where}/random")
         self._stream[:] = check_array(state["stream"], f"{where}/stream", self._stream)

@@ -10,7 +10,7 @@ import numpy as np
 import torch
 from torch import nn
 
-from ..envs import Game
+from ..envs import GameBatch
 from ..envs.arrays import check_integer
 from ..envs.messages import shorten
 
@@ -130,13 +130,12 @@ def set_numpy_generator(generator: np.random.Generator, state: Any, where: str) 
     generator.bit_generator.state = state
 
 
-def check_games(game: Game, states: np.ndarray, where: str) -> None:
-    """Raise ValueError if records [n], running or blank, cannot be games of this kind."""
-    for name in states.dtype.names or ():
-        if name.startswith("option_") and (states[name] != game.blank[name]).any():
-            raise ValueError(f"{where} has games with another {name.removeprefix('option_')}")
-    check_range(states["to_move"], f"{where}/to_move", 0, game.num_players - 1)
-    check_range(states["over"], f"{where}/over", 0, 2)
+def set_batch_state(batch: GameBatch, state: dict[str, np.ndarray], where: str) -> None:
+    """Go back to a state from the batch's `get_state`; what it leaves out stays."""
+    try:
+        batch.set_state(state)
+    except ValueError as error:
+        raise ValueError(f"{where}/{error}") from None
 
 
 def _check_tensor(value: Any, where: str, like: torch.Tensor) -> None:

@@ -5,7 +5,7 @@ from typing import Any
 from ..description import GameDescription
 from ..options import Choice, Number
 from .observation import fields
-from .state import DTYPE, NUM_TARGETS, SIZE, WALLS, num_factories
+from .state import DTYPE, FIELDS, NUM_TARGETS, SIZE, WALLS, num_factories
 
 
 def num_actions(options: dict[str, Any]) -> int:
@@ -25,6 +25,7 @@ GAME = GameDescription(
         Number("max_rounds", 1, 1000, 30, "the game is cut off after this round"),
     ),
     state_dtype=DTYPE,
+    state_fields=FIELDS,
     num_actions=num_actions,
     observations=("flat",),
     observation_fields=fields,

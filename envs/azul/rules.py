@@ -34,6 +34,7 @@ __all__ = [
     "apply",
     "count_legal",
     "is_legal",
+    "is_safe",
     "legal_mask",
     "nth_legal",
     "observe",
@@ -128,6 +129,12 @@ def is_legal(state: Any, action: int) -> bool:
     if source >= sources:
         return False
     return (state["present"][source] & state["targets"][state["to_move"]]) >> target & 1 != 0
+
+
+@kernel
+def is_safe(state: Any, action: int) -> bool:
+    """Tell whether `apply` keeps to the record with an action of the game, which may be illegal."""
+    return (state["phase"] == TILING) == (action >= NUM_TARGETS * (2 * state["option_num_players"] + 2))
 
 
 @kernel

@@ -31,7 +31,7 @@ The derived fields are kept up to date where the others change, so that the lega
 bitwise and.
 """
 
-from ..engine.state import Field, record_dtype
+from ..engine.state import MAX_SCORE, Field, record_dtype
 
 COLOURS = ("blue", "yellow", "red", "black", "white")
 NUM_COLOURS = 5
@@ -50,29 +50,32 @@ FLOOR = 5
 NUM_DESTINATIONS = 6
 NUM_TARGETS = NUM_COLOURS * NUM_DESTINATIONS
 
-FIELDS: tuple[Field, ...] = (
-    ("phase", "u1"),
-    ("row", "u1"),
-    ("round", "<i2"),
-    ("start", "u1"),
-    ("marker", "i1"),
-    ("tiles_out", "u1"),
-    ("sources", "u1", (MAX_SOURCES, NUM_COLOURS)),
-    ("bag", "u1", (NUM_COLOURS,)),
-    ("lid", "u1", (NUM_COLOURS,)),
-    ("score", "<i2", (4,)),
-    ("line_colour", "u1", (4, SIZE)),
-    ("line_count", "u1", (4, SIZE)),
-    ("wall", "u1", (4, SIZE, SIZE)),
-    ("floor", "u1", (4, NUM_COLOURS)),
-    ("floor_count", "u1", (4,)),
-    ("floor_marker", "u1", (4,)),
-    ("present", "<u4", (MAX_SOURCES,)),
-    ("targets", "<u4", (4,)),
-    ("row_colours", "u1", (4, SIZE)),
-    ("column_colours", "u1", (4, SIZE)),
-    ("row_cells", "u1", (4, SIZE)),
-    ("column_cells", "u1", (4, SIZE)),
+_ALL_TARGETS = (1 << NUM_TARGETS) - 1
+_ALL_FIVE = (1 << SIZE) - 1
+
+FIELDS = (
+    Field("phase", "u1", TILING),
+    Field("row", "u1", SIZE - 1),
+    Field("round", "<i2", 2**15 - 1, low=1),
+    Field("start", "u1", 3),
+    Field("marker", "i1", 3, low=MARKER_IN_CENTRE),
+    Field("tiles_out", "u1", 4 * MAX_FACTORIES),
+    Field("sources", "u1", TILES_PER_COLOUR, (MAX_SOURCES, NUM_COLOURS)),
+    Field("bag", "u1", TILES_PER_COLOUR, (NUM_COLOURS,)),
+    Field("lid", "u1", TILES_PER_COLOUR, (NUM_COLOURS,)),
+    Field("score", "<i2", MAX_SCORE, (4,)),
+    Field("line_colour", "u1", NUM_COLOURS, (4, SIZE)),
+    Field("line_count", "u1", SIZE, (4, SIZE)),
+    Field("wall", "u1", NUM_COLOURS, (4, SIZE, SIZE)),
+    Field("floor", "u1", FLOOR_SPACES, (4, NUM_COLOURS)),
+    Field("floor_count", "u1", FLOOR_SPACES, (4,)),
+    Field("floor_marker", "u1", 1, (4,)),
+    Field("present", "<u4", _ALL_TARGETS, (MAX_SOURCES,)),
+    Field("targets", "<u4", _ALL_TARGETS, (4,)),
+    Field("row_colours", "u1", _ALL_FIVE, (4, SIZE)),
+    Field("column_colours", "u1", _ALL_FIVE, (4, SIZE)),
+    Field("row_cells", "u1", _ALL_FIVE, (4, SIZE)),
+    Field("column_cells", "u1", _ALL_FIVE, (4, SIZE)),
 )
 
 OPTION_NAMES = ("num_players", "wall", "max_rounds")

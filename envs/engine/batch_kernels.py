@@ -64,6 +64,19 @@ def first_illegal(states: Any, actions: Any, start: int, stop: int) -> int:
 
 
 @kernel
+def first_outside(states: Any, actions: Any, num_actions: int, start: int, stop: int) -> int:
+    """Return the index of the first running game whose action is not from 0 to num_actions - 1, or -1."""
+    outside = False
+    for index in range(start, stop):
+        outside |= (actions[index] < 0) | (actions[index] >= num_actions)
+    if outside:
+        for index in range(start, stop):
+            if states[index]["over"] == RUNNING and (actions[index] < 0 or actions[index] >= num_actions):
+                return index
+    return -1
+
+
+@kernel
 def step(
     states: Any,
     actions: Any,
@@ -79,13 +92,16 @@ def step(
     """Play one action in each of the games start .. stop - 1.
 
     `settings` is a record of SETTINGS_DTYPE in an array of length 1. With `check` the first illegal action's
-    index is returned and nothing has changed; otherwise -1. Games that are over stay as they are.
+    index is returned, without it the first one's that is no action of the game, and nothing has changed; otherwise -1.
+    Games that are over stay as they are.
     """
     form = np.int64(settings[0]["observation"])
     if settings[0]["check"]:
-        for index in range(start, stop):
-            if states[index]["over"] == RUNNING and not rules.is_legal(states[index], actions[index]):
-                return index
+        refused = first_illegal(states, actions, start, stop)
+    else:
+        refused = first_outside(states, actions, mask.shape[1], start, stop)
+    if refused >= 0:
+        return refused
     for index in range(start, stop):
         _step_one(states, index, actions[index], outcomes, finals, blank, settings)
         if len(mask) > 0:
@@ -96,16 +112,36 @@ def step(
 
 
 @kernel
-def step_some(states: Any, games: Any, actions: Any, outcomes: Any, finals: Any, blank: Any, settings: Any) -> int:
-    """Play actions[k] in the game games[k] (int64 [k], all different); the other games stay as they are.
+def step_some(
+    states: Any,
+    games: Any,
+    actions: Any,
+    outcomes: Any,
+    finals: Any,
+    blank: Any,
+    last_call: Any,
+    call: int,
+    num_actions: int,
+    settings: Any,
+) -> int:
+    """Play actions[k] in the game games[k] (int64 [k]); the other games stay as they are.
 
-    With `check` the first illegal action's k is returned and nothing has changed; otherwise -1.
+    The first k is returned, and nothing has changed, whose game is none or has been met before, or whose action is,
+    with `check`, not legal, without it not from 0 to num_actions - 1; otherwise -1. `last_call` int64 [n] holds
+    numbers of other calls than this one, `call`.
     """
-    if settings[0]["check"]:
-        for k in range(len(games)):
-            state = states[games[k]]
-            if state["over"] == RUNNING and not rules.is_legal(state, actions[k]):
+    for k in range(len(games)):
+        game = games[k]
+        if game < 0 or game >= len(states) or last_call[game] == call:
+            return k
+        last_call[game] = call
+        if states[game]["over"] != RUNNING:
+            continue
+        if settings[0]["check"]:
+            if not rules.is_legal(states[game], actions[k]):
                 return k
+        elif actions[k] < 0 or actions[k] >= num_actions:
+            return k
     for k in range(len(games)):
         _step_one(states, games[k], actions[k], outcomes, finals, blank, settings)
     return -1
@@ -121,6 +157,8 @@ def _step_one(states: Any, index: int, action: int, outcomes: Any, finals: Any, 
         for player in range(len(outcome["rewards"])):
             outcome["rewards"][player] = 0.0
     if state["over"] != RUNNING:
+        return
+    if not settings[0]["check"] and not rules.is_safe(state, action):
         return
     rules.apply(state, action)
     state["ply"] += 1
@@ -207,7 +245,12 @@ def play_out(states: Any, streams: Any, max_plies: int, start: int, stop: int) -
         state = states[index]
         plies = 0
         while plies < max_plies and state["over"] == RUNNING:
-            rules.apply(state, _random_action(state, streams[index]))
+            # plain Python needs numpy's integers in the rules' bit operations
+            action = np.int64(_random_action(state, streams[index]))
+            if action < 0:
+                # nothing is legal in games that have not begun
+                break
+            rules.apply(state, action)
             state["ply"] += 1
             plies += 1
         decisions += plies
@@ -230,8 +273,12 @@ def write_settled_scores(states: Any, scores: Any) -> None:
 
 @kernel
 def redeal(states: Any, seats: Any, stream: Any) -> None:
-    """Deal anew, in place, whatever a seat of each game cannot see, its future included, from one stream."""
+    """Deal anew, in place, whatever a seat of each game cannot see, its future included, from one stream.
+
+    The seed, which tells all that, becomes 0.
+    """
     for index in range(len(states)):
+        states[index]["seed"] = 0
         renew_stream(states[index]["random"], stream)
         rules.redeal(states[index], seats[index])
 

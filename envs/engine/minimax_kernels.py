@@ -184,7 +184,11 @@ def _leaf_value(state: Any, seat: int, plies: Any, values: Any, scratch: Any) ->
     while state["over"] == RUNNING and played < plies:
         values[:] = -np.inf
         greedy.action_values(state, values, scratch)
-        rules.apply(state, np.int64(np.argmax(values)))
+        action = np.int64(np.argmax(values))
+        if values[action] == -np.inf:
+            # nothing is legal in a game that has not begun
+            break
+        rules.apply(state, action)
         state["ply"] += 1
         played += 1
     scores = np.zeros(2, np.int32)

@@ -47,17 +47,26 @@ def play_on(state: Any, seat: int, settings: Any, stream: Any, values: Any, scra
         if share > 0 and next_word(stream) < share:
             action = _greedy_action(state, stream, values, scratch)
         else:
-            action = rules.nth_legal(state, draw(stream, rules.count_legal(state)))
+            action = _random_action(state, stream)
+        if action < 0:
+            # nothing is legal in a game that has not begun
+            return
         rules.apply(state, np.int64(action))
         state["ply"] += 1
         plies += 1
 
 
 @kernel
+def _random_action(state: Any, stream: Any) -> int:
+    count = rules.count_legal(state)
+    return -1 if count == 0 else rules.nth_legal(state, draw(stream, count))
+
+
+@kernel
 def _greedy_action(state: Any, stream: Any, values: Any, scratch: Any) -> int:
     values[:] = -np.inf
     greedy.action_values(state, values, scratch)
-    best = 0
+    best = -1
     equal = 0
     best_value = -np.inf
     for action in range(len(values)):

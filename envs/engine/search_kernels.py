@@ -225,6 +225,9 @@ def _descend(
             child = slots[first]
         else:
             child = _select(nodes, current, np.int64(state["to_move"]), mask, settings, stream)
+        if child == 0:
+            # nothing is legal in a game that has not begun
+            break
         # plain Python needs numpy's integers in the rules' bit operations
         rules.apply(state, np.int64(nodes[child]["action"]))
         state["ply"] += 1

@@ -11,19 +11,37 @@
 """
 
 from collections.abc import Iterable, Sequence
+from typing import NamedTuple
 
 import numpy as np
 
+from .random_stream import MAX_SEED
+
 RUNNING, ENDED, CUT_OFF = 0, 1, 2
+MAX_SCORE = 30_000
+"""The largest score that a record may be read with; there is room for what a game adds to it."""
 
-Field = tuple[str, str] | tuple[str, str, tuple[int, ...]]
 
-_HEADER: tuple[Field, ...] = (
-    ("random", "<u4", (4,)),
-    ("seed", "<u8"),
-    ("ply", "<u4"),
-    ("to_move", "u1"),
-    ("over", "u1"),
+UNUSED = "unused"
+"""The field that fills a record up; it is always zero."""
+
+
+class Field(NamedTuple):
+    """A field of a record: its values are integers from `low` to `high`, whatever the options and the position are."""
+
+    name: str
+    dtype: str
+    high: int
+    shape: tuple[int, ...] = ()
+    low: int = 0
+
+
+HEADER = (
+    Field("random", "<u4", 2**32 - 1, (4,)),
+    Field("seed", "<u8", MAX_SEED),
+    Field("ply", "<u4", 2**32 - 1),
+    Field("to_move", "u1", 255),
+    Field("over", "u1", CUT_OFF),
 )
 
 
@@ -33,7 +51,8 @@ def record_dtype(option_names: Iterable[str], fields: Sequence[Field]) -> np.dty
     Fields lie in memory by falling size of their elements, and the rest up to a multiple of eight bytes is a field
     of its own (`unused`): all is aligned, and no byte is padding, which numpy leaves undefined when it copies.
     """
-    options: list[Field] = [(f"option_{name}", "<i2") for name in option_names]
-    ordered = sorted([*_HEADER, *options, *fields], key=lambda field: -np.dtype(field[1]).itemsize)
+    options = [(f"option_{name}", "<i2", ()) for name in option_names]
+    header, own = ([(field.name, field.dtype, field.shape) for field in part] for part in (HEADER, fields))
+    ordered = sorted([*header, *options, *own], key=lambda field: -np.dtype(field[1]).itemsize)
     unused = -np.dtype(ordered).itemsize % 8
-    return np.dtype([*ordered, ("unused", "u1", (unused,))] if unused else ordered)
+    return np.dtype([*ordered, (UNUSED, "u1", (unused,))] if unused else ordered)

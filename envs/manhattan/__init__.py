@@ -7,6 +7,7 @@ from ..options import Choice, Number
 from .observation import fields
 from .state import (
     DTYPE,
+    FIELDS,
     NUM_CARDS,
     NUM_CITIES,
     NUM_SIZES,
@@ -34,6 +35,7 @@ GAME = GameDescription(
         Choice("tiebreak", TIEBREAKS, "towers", "tallest tower, then majorities decide a tie, or all tied share it"),
     ),
     state_dtype=DTYPE,
+    state_fields=FIELDS,
     num_actions=num_actions,
     observations=("flat",),
     observation_fields=fields,

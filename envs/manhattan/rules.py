@@ -31,7 +31,18 @@ from .table import (
     sizes_in_stock,
 )
 
-__all__ = ["apply", "count_legal", "is_legal", "legal_mask", "nth_legal", "observe", "redeal", "result", "set_up"]
+__all__ = [
+    "apply",
+    "count_legal",
+    "is_legal",
+    "is_safe",
+    "legal_mask",
+    "nth_legal",
+    "observe",
+    "redeal",
+    "result",
+    "set_up",
+]
 
 _BUILDINGS = NUM_CARDS * NUM_CITIES * NUM_SIZES
 
@@ -52,8 +63,8 @@ def set_up(state: Any) -> None:
 
 @kernel
 def draw_cards(state: Any, player: Any, cards: Any) -> None:
-    """Draw cards from a deck that has enough."""
-    for _ in range(cards):
+    """Draw cards from a deck, which has enough in a game that has begun."""
+    for _ in range(min(cards, np.int64(state["deck_size"]))):
         left = draw(state["random"], np.int64(state["deck_size"]))
         card = 0
         while left >= state["deck"][card]:
@@ -141,6 +152,12 @@ def is_legal(state: Any, action: Any) -> bool:
     city = building // NUM_SIZES % NUM_CITIES
     card = building // (NUM_SIZES * NUM_CITIES) % NUM_CARDS
     return sizes_for(state, player, building // _BUILDINGS, card, city) >> size & 1 != 0
+
+
+@kernel
+def is_safe(state: Any, action: Any) -> bool:
+    """Tell whether `apply` keeps to the record with an action of the game, which may be illegal."""
+    return (state["phase"] == DRAFT) == (action < count_selections(state))
 
 
 @kernel

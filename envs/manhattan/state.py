@@ -26,7 +26,7 @@ from itertools import product
 
 import numpy as np
 
-from ..engine.state import Field, record_dtype
+from ..engine.state import MAX_SCORE, Field, record_dtype
 
 COLOURS = ("blue", "black", "red", "green")
 CITIES = ("manhattan", "sao paulo", "sydney", "cairo", "hong kong", "frankfurt")
@@ -65,22 +65,24 @@ def _selections(parts: int) -> np.ndarray:
 SELECTIONS_OF_4 = _selections(4)
 SELECTIONS_OF_6 = _selections(6)
 
-FIELDS: tuple[Field, ...] = (
-    ("score", "<i2", (4,)),
-    ("phase", "u1"),
-    ("round", "u1"),
-    ("start", "u1"),
-    ("draft_colour", "u1"),
-    ("parts_left", "u1"),
-    ("storeys", "u1", (NUM_CITIES, NUM_LOTS, 4)),
-    ("owner", "u1", (NUM_CITIES, NUM_LOTS)),
-    ("height", "u1", (NUM_CITIES, NUM_LOTS)),
-    ("reserve", "u1", (4, NUM_SIZES)),
-    ("drafted", "u1", (4, NUM_SIZES)),
-    ("hands", "u1", (4, NUM_CARDS)),
-    ("deck", "u1", (NUM_CARDS,)),
-    ("deck_size", "u1"),
-    ("discards", "u1", (NUM_CARDS,)),
+_MOST_STOREYS = sum((size + 1) * parts for size, parts in enumerate(PARTS))
+
+FIELDS = (
+    Field("score", "<i2", MAX_SCORE, (4,)),
+    Field("phase", "u1", BUILD),
+    Field("round", "u1", 6, low=1),
+    Field("start", "u1", 3),
+    Field("draft_colour", "u1", 3),
+    Field("parts_left", "u1", 4 * 6),
+    Field("storeys", "u1", _MOST_STOREYS, (NUM_CITIES, NUM_LOTS, 4)),
+    Field("owner", "u1", 4, (NUM_CITIES, NUM_LOTS)),
+    Field("height", "u1", 4 * _MOST_STOREYS, (NUM_CITIES, NUM_LOTS)),
+    Field("reserve", "u1", max(PARTS), (4, NUM_SIZES)),
+    Field("drafted", "u1", max(PARTS), (4, NUM_SIZES)),
+    Field("hands", "u1", HAND_SIZE, (4, NUM_CARDS)),
+    Field("deck", "u1", COPIES, (NUM_CARDS,)),
+    Field("deck_size", "u1", NUM_CARDS * COPIES),
+    Field("discards", "u1", COPIES, (NUM_CARDS,)),
 )
 
 OPTION_NAMES = ("num_players", "seats", "tiebreak")

@@ -5,7 +5,7 @@ from typing import Any
 from ..description import GameDescription
 from ..options import Choice, Number
 from .observation import FORMS, fields
-from .state import DTYPE, OPENINGS, PLACE
+from .state import DTYPE, FIELDS, OPENINGS, PLACE
 
 
 def num_actions(options: dict[str, Any]) -> int:
@@ -26,6 +26,7 @@ GAME = GameDescription(
         Number("max_turns", 1, 10_000, 200, "the game is cut off after this turn"),
     ),
     state_dtype=DTYPE,
+    state_fields=FIELDS,
     num_actions=num_actions,
     observations=FORMS,
     observation_fields=fields,

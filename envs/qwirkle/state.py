@@ -33,7 +33,7 @@ The table lies on a torus of 92 x 92 cells: no legal game is wider than 91, so n
 | `fits` | uint64 | the kinds that may be picked up now if they are in the hand (Q9) |
 """
 
-from ..engine.state import Field, record_dtype
+from ..engine.state import MAX_SCORE, Field, record_dtype
 
 COLOURS = ("red", "orange", "yellow", "green", "blue", "purple")
 SHAPES = ("circle", "cross", "diamond", "square", "star", "clover")
@@ -62,33 +62,33 @@ PLACE = END + 1
 OPENINGS = ("strict", "free")
 STRICT, FREE = 0, 1
 
-FIELDS: tuple[Field, ...] = (
-    ("frontier_row", "<u8", (MAX_FRONTIER,)),
-    ("frontier_column", "<u8", (MAX_FRONTIER,)),
-    ("hand_kinds", "<u8", (4,)),
-    ("fits", "<u8"),
-    ("frontier_cell", "<u2", (MAX_FRONTIER,)),
-    ("placed", "<u2", (HAND_SIZE,)),
-    ("score", "<i2", (4,)),
-    ("turn_number", "<i2"),
-    ("left", "i1"),
-    ("right", "i1"),
-    ("top", "i1"),
-    ("bottom", "i1"),
-    ("tiles_on_table", "u1"),
-    ("frontier_count", "u1"),
-    ("hand_size", "u1", (4,)),
-    ("hands", "u1", (4, NUM_KINDS)),
-    ("bag_size", "u1"),
-    ("bag", "u1", (NUM_KINDS,)),
-    ("passes", "u1"),
-    ("placed_count", "u1"),
-    ("returned_count", "u1"),
-    ("returned", "u1", (NUM_KINDS,)),
-    ("picked", "u1"),
-    ("exchange_limit", "u1"),
-    ("opening_size", "u1"),
-    ("board", "u1", (NUM_CELLS,)),
+FIELDS = (
+    Field("frontier_row", "<u8", ALL_KINDS, (MAX_FRONTIER,)),
+    Field("frontier_column", "<u8", ALL_KINDS, (MAX_FRONTIER,)),
+    Field("hand_kinds", "<u8", ALL_KINDS, (4,)),
+    Field("fits", "<u8", ALL_KINDS),
+    Field("frontier_cell", "<u2", NUM_CELLS - 1, (MAX_FRONTIER,)),
+    Field("placed", "<u2", NUM_CELLS - 1, (HAND_SIZE,)),
+    Field("score", "<i2", MAX_SCORE, (4,)),
+    Field("turn_number", "<i2", 2**15 - 1, low=1),
+    Field("left", "i1", 0, low=2 - TORUS),
+    Field("right", "i1", TORUS - 2),
+    Field("top", "i1", 0, low=2 - TORUS),
+    Field("bottom", "i1", TORUS - 2),
+    Field("tiles_on_table", "u1", NUM_TILES),
+    Field("frontier_count", "u1", MAX_FRONTIER),
+    Field("hand_size", "u1", HAND_SIZE, (4,)),
+    Field("hands", "u1", COPIES, (4, NUM_KINDS)),
+    Field("bag_size", "u1", NUM_TILES),
+    Field("bag", "u1", COPIES, (NUM_KINDS,)),
+    Field("passes", "u1", 4),
+    Field("placed_count", "u1", HAND_SIZE),
+    Field("returned_count", "u1", HAND_SIZE),
+    Field("returned", "u1", COPIES, (NUM_KINDS,)),
+    Field("picked", "u1", NUM_KINDS),
+    Field("exchange_limit", "u1", HAND_SIZE),
+    Field("opening_size", "u1", HAND_SIZE),
+    Field("board", "u1", FIRST_SLOT + MAX_FRONTIER - 1, (NUM_CELLS,)),
 )
 
 OPTION_NAMES = ("num_players", "opening", "board_size", "max_turns")

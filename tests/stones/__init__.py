@@ -1,15 +1,15 @@
 """A game that is not part of the suite, as a third party would write it: take stones from a pile.
 
-One to four at a time, but at most one more than were taken before, and at most three at first. Everybody has some luck, 0 to 3 points that only its owner sees. The points are the stones taken, the luck, and 3 for
-whoever takes the last stones; the most points win. Whoever plays alone wins by taking a single stone last. There are
-two of it: `stones` for one to six players and `duel` for exactly two.
+One to four at a time, but at most one more than were taken before, and at most three at first. Everybody has some luck,
+0 to 3 points that only its owner sees. The points are the stones taken, the luck, and 3 for whoever takes the last
+stones; the most points win. Whoever plays alone wins by taking a single stone last. There are two of it: `stones` for one to six players and `duel` for exactly two.
 """
 
 from meeplezoo.envs.description import GameDescription
 from meeplezoo.envs.options import Number
 
 from .observation import fields
-from .state import DTYPE, MOST_PLAYERS, MOST_STONES, NUM_ACTIONS
+from .state import DTYPE, FIELDS, MOST_PLAYERS, MOST_STONES, NUM_ACTIONS
 
 
 def _describe(name: str, fewest: int, most: int, usual: int) -> GameDescription:
@@ -23,6 +23,7 @@ def _describe(name: str, fewest: int, most: int, usual: int) -> GameDescription:
             Number("pile", 5, MOST_STONES, 15, "stones at the beginning"),
         ),
         state_dtype=DTYPE,
+        state_fields=FIELDS,
         num_actions=lambda options: NUM_ACTIONS,
         observations=("flat",),
         observation_fields=fields,

@@ -9,7 +9,18 @@ from meeplezoo.envs.engine.state import ENDED, RUNNING
 from .observation import observe
 from .state import FIRST_LIMIT, LAST_POINTS, MOST_LUCK, NUM_ACTIONS
 
-__all__ = ["apply", "count_legal", "is_legal", "legal_mask", "nth_legal", "observe", "redeal", "result", "set_up"]
+__all__ = [
+    "apply",
+    "count_legal",
+    "is_legal",
+    "is_safe",
+    "legal_mask",
+    "nth_legal",
+    "observe",
+    "redeal",
+    "result",
+    "set_up",
+]
 
 
 @kernel
@@ -35,6 +46,11 @@ def nth_legal(state, n):
 @kernel
 def is_legal(state, action):
     return state["over"] == RUNNING and 0 <= action < count_legal(state)
+
+
+@kernel
+def is_safe(state, action):
+    return True
 
 
 @kernel

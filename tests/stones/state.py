@@ -1,6 +1,6 @@
 """The record of a game."""
 
-from meeplezoo.envs.engine.state import record_dtype
+from meeplezoo.envs.engine.state import Field, record_dtype
 
 MOST_PLAYERS = 6
 MOST_STONES = 40
@@ -9,12 +9,11 @@ NUM_ACTIONS = 4
 FIRST_LIMIT = 3
 LAST_POINTS = 3
 
-DTYPE = record_dtype(
-    ("num_players", "pile"),
-    [
-        ("stones", "u1"),
-        ("taken", "u1", (MOST_PLAYERS,)),
-        ("luck", "u1", (MOST_PLAYERS,)),
-        ("last_take", "u1"),
-    ],
+FIELDS = (
+    Field("stones", "u1", MOST_STONES),
+    Field("taken", "u1", MOST_STONES, (MOST_PLAYERS,)),
+    Field("luck", "u1", MOST_LUCK, (MOST_PLAYERS,)),
+    Field("last_take", "u1", NUM_ACTIONS),
 )
+
+DTYPE = record_dtype(("num_players", "pile"), FIELDS)

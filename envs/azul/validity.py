@@ -1,0 +1,174 @@
+"""What Azul's records that the rules can reach have in common, as a kernel on one record (see state.py)."""
+
+from typing import Any
+
+import numpy as np
+
+from ..engine.compilation import kernel
+from ..engine.state import RUNNING
+from .state import COLOURED, FLOOR_SPACES, GREY, MARKER_IN_CENTRE, NUM_COLOURS, OFFER, SIZE, TILES_PER_COLOUR, TILING
+from .targets import fill_derived
+from .tiling import waiting_columns
+
+FAULTS = (
+    "",
+    "something stands in the fields of players or factories that are not in the game",
+    "round, start or marker is one that the options exclude",
+    "a pattern line has a colour and no tiles, tiles and no colour, or more tiles than spaces",
+    "the pieces on a floor line are not as many as it counts",
+    "a tile of a wall, or a line beside it, has a colour that may not be there",
+    f"there are not {TILES_PER_COLOUR} tiles of each colour",
+    "the tiles in factories and centre are not as many as the record counts",
+    "the derived fields do not follow from the others",
+    "the phase does not agree with tiles and lines",
+)
+_ABSENT, _OPTIONS, _LINE, _FLOOR, _WALL, _TILES, _TABLE, _DERIVED, _PHASE = range(1, len(FAULTS))
+
+
+@kernel
+def fault(state: Any, spare: Any) -> int:
+    """Return the index of a sentence of FAULTS that is true of a record whose fields are all in range, 0 if none is."""
+    players = np.int64(state["option_num_players"])
+    if state["round"] > state["option_max_rounds"] or state["start"] >= players or state["marker"] >= players:
+        return _OPTIONS
+    for player in range(players):
+        code = _board_fault(state, player)
+        if code > 0:
+            return code
+    for player in range(players, 4):
+        if not _is_empty(state, player):
+            return _ABSENT
+    return _table_fault(state, spare, players)
+
+
+@kernel
+def _board_fault(state: Any, player: int) -> int:
+    pieces = np.int64(state["floor_marker"][player])
+    for colour in range(NUM_COLOURS):
+        pieces += state["floor"][player, colour]
+    if pieces != state["floor_count"][player]:
+        return _FLOOR
+    if state["floor_marker"][player] > 0 and state["marker"] != player:
+        return _FLOOR
+    for line in range(SIZE):
+        count = np.int64(state["line_count"][player, line])
+        if count > line + 1 or (count > 0) != (state["line_colour"][player, line] > 0):
+            return _LINE
+    return 0 if _wall_is_possible(state, player) else _WALL
+
+
+@kernel
+def _wall_is_possible(state: Any, player: int) -> bool:
+    """Tell whether no colour stands twice in a row or a column of the wall, nor is on a line of such a row."""
+    for row in range(SIZE):
+        for column in range(SIZE):
+            tile = np.int64(state["wall"][player, row, column])
+            if tile == 0:
+                continue
+            if state["option_wall"] == COLOURED and (tile - 1 + row) % SIZE != column:
+                return False
+            if state["line_colour"][player, row] == tile:
+                return False
+            for other in range(SIZE):
+                if other != column and state["wall"][player, row, other] == tile:
+                    return False
+                if other != row and state["wall"][player, other, column] == tile:
+                    return False
+    return True
+
+
+@kernel
+def _is_empty(state: Any, player: int) -> bool:
+    """Tell whether all fields of a player are zero."""
+    found = np.int64(state["score"][player]) | np.int64(state["floor_count"][player])
+    found |= np.int64(state["floor_marker"][player]) | np.int64(state["targets"][player])
+    for row in range(SIZE):
+        found |= np.int64(state["line_colour"][player, row]) | np.int64(state["line_count"][player, row])
+        found |= np.int64(state["floor"][player, row])
+        found |= np.int64(state["row_colours"][player, row]) | np.int64(state["column_colours"][player, row])
+        found |= np.int64(state["row_cells"][player, row]) | np.int64(state["column_cells"][player, row])
+        for column in range(SIZE):
+            found |= np.int64(state["wall"][player, row, column])
+    return found == 0
+
+
+@kernel
+def _table_fault(state: Any, spare: Any, players: Any) -> int:
+    sources = 2 * players + 2
+    tiles_out = np.int64(0)
+    for source in range(len(state["sources"])):
+        for colour in range(NUM_COLOURS):
+            tiles_out += state["sources"][source, colour]
+            if source >= sources and state["sources"][source, colour] > 0:
+                return _ABSENT
+    if tiles_out != state["tiles_out"]:
+        return _TABLE
+    for colour in range(NUM_COLOURS):
+        if _count_tiles(state, players, colour) != TILES_PER_COLOUR:
+            return _TILES
+    fill_derived(spare)
+    if not _same_derived(state, spare):
+        return _DERIVED
+    return 0 if _phase_is_possible(state, players) else _PHASE
+
+
+@kernel
+def _count_tiles(state: Any, players: Any, colour: int) -> Any:
+    """Return how many tiles of a colour there are anywhere."""
+    tiles = np.int64(state["bag"][colour]) + np.int64(state["lid"][colour])
+    for source in range(len(state["sources"])):
+        tiles += state["sources"][source, colour]
+    for player in range(players):
+        tiles += state["floor"][player, colour]
+        for row in range(SIZE):
+            if state["line_colour"][player, row] == 1 + colour:
+                tiles += state["line_count"][player, row]
+            for column in range(SIZE):
+                tiles += state["wall"][player, row, column] == 1 + colour
+    return tiles
+
+
+@kernel
+def _same_derived(state: Any, spare: Any) -> bool:
+    for source in range(len(state["present"])):
+        if state["present"][source] != spare["present"][source]:
+            return False
+    for player in range(len(state["targets"])):
+        if state["targets"][player] != spare["targets"][player]:
+            return False
+        for index in range(SIZE):
+            same = state["row_colours"][player, index] == spare["row_colours"][player, index]
+            same = same and state["column_colours"][player, index] == spare["column_colours"][player, index]
+            same = same and state["row_cells"][player, index] == spare["row_cells"][player, index]
+            if not same or state["column_cells"][player, index] != spare["column_cells"][player, index]:
+                return False
+    return True
+
+
+@kernel
+def _phase_is_possible(state: Any, players: Any) -> bool:
+    if state["over"] != RUNNING:
+        for player in range(players):
+            if state["floor_count"][player] > 0 or _first_full_line(state, player) < SIZE:
+                return False
+        return state["tiles_out"] == 0
+    if state["phase"] == OFFER:
+        marker = np.int64(state["marker"])
+        if marker != MARKER_IN_CENTRE:
+            taken = state["floor_marker"][marker] > 0 or state["floor_count"][marker] == FLOOR_SPACES
+            return state["tiles_out"] > 0 and taken
+        return state["tiles_out"] > 0
+    if state["phase"] != TILING or state["option_wall"] != GREY or state["tiles_out"] > 0:
+        return False
+    # the row that waits is the first full line, and there is a choice
+    columns = np.int64(waiting_columns(state))
+    return _first_full_line(state, np.int64(state["to_move"])) == state["row"] and columns & (columns - 1) != 0
+
+
+@kernel
+def _first_full_line(state: Any, player: Any) -> Any:
+    """Return a player's first full line, SIZE if none is."""
+    for line in range(SIZE):
+        if state["line_count"][player, line] == line + 1:
+            return np.int64(line)
+    return np.int64(SIZE)
