@@ -29,6 +29,10 @@ _TREES_BYTES = 256 * 2**20
 """Memory that the trees of the games searched at once may take."""
 _USUAL_ACTIONS = 128
 """Legal actions that a node has on average at most; a tree for which that is too few stops to grow."""
+_TRIED = 4
+"""Simulations by which the pace is measured before the first search that has a time limit."""
+_FASTER = 4
+"""Times as many simulations as a game alone that one gets whose search shares its time with other games' searches."""
 _UNIT = 2**32 - 1
 
 
@@ -38,7 +42,8 @@ class NetworkSettings:
 
     | field | meaning |
     |---|---|
-    | `sims` | simulations for a decision, beside the one that opens the root; 0 plays what the policy says |
+    | `sims` | simulations, beside the one that opens the root, under a time limit at most; 0 plays by the policy |
+    | `seconds` | time for a decision instead; 0 for none. Such an agent does not play the same game twice |
     | `considered` | actions at the root that get simulations, by a plan (`gumbel_search`); 0: as PUCT chooses |
     | `c` | weight of exploration, that is of the policy, in the search |
     | `plies` | greedy plies from a leaf to the position that is valued, 0 for none; by default as it was trained |
@@ -48,6 +53,7 @@ class NetworkSettings:
     """
 
     sims: int = 0
+    seconds: float = 0.0
     considered: int = 16
     c: float = 0.15
     plies: int = 0
@@ -56,12 +62,14 @@ class NetworkSettings:
     sample: int = 0
 
 
+_MOST = 10**9
 _Group = tuple[np.ndarray, tuple[Game, np.ndarray, int], dict[str, Any]]
 _RANGES = {
-    "sims": (0, 10**9),
-    "considered": (0, 10**9),
-    "c": (0, 10**9),
-    "plies": (0, 10**9),
+    "sims": (0, _MOST),
+    "seconds": (0, _MOST),
+    "considered": (0, _MOST),
+    "c": (0, _MOST),
+    "plies": (0, _MOST),
     "win": (0, 1),
     "sample": (0, 1),
 }
@@ -84,7 +92,8 @@ class NetworkAgent:
         self.settings = settings or usual_settings(head)
         self._network = network
         self._stream = agent_stream(seed)
-        self._loaded = False
+        # seconds that a simulation of one game takes, known once the kernels are loaded
+        self._pace: float | None = None
 
     def restart(self, seed: int) -> None:
         """Begin anew with another seed."""
@@ -92,9 +101,8 @@ class NetworkAgent:
 
     def act(self, decisions: Decisions) -> np.ndarray:
         """Return one legal action for each decision, int64 [n], within their time limit if there is one."""
-        if self.settings.sims and decisions.seconds_per_move is not None and len(decisions) and not self._loaded:
+        if self.settings.sims and self._seconds(decisions) is not None and len(decisions) and self._pace is None:
             self._load_kernels(decisions)
-            self._loaded = True
         if self.settings.sims and self.settings.considered:
             chosen, weights = self.plan(decisions)
         elif self.settings.sims:
@@ -182,10 +190,28 @@ class NetworkAgent:
         return actions, policy
 
     def _load_kernels(self, decisions: Decisions) -> None:
-        """Search a little: a new process loads what it needs at the first call, which is no time to think."""
+        """Search a little: a new process loads what it needs at the first call, which is no time to think.
+
+        Then once more, to know how long a simulation takes.
+        """
         game = decisions.game.with_observation(self.head.observation)
         first = decisions.redealt(agent_stream(0))[:1]
-        gumbel_search(game, first, decisions.mask[:1], self.evaluate, 1, 0, plies=self.settings.plies)
+        for simulations in (1, _TRIED):
+            began = time.perf_counter()
+            gumbel_search(game, first, decisions.mask[:1], self.evaluate, simulations, 0, plies=self.settings.plies)
+            self._pace = (time.perf_counter() - began) / (1 + simulations)
+
+    def _seconds(self, decisions: Decisions) -> float | None:
+        """Return the time for each decision, None for any."""
+        own, limit = self.settings.seconds or None, decisions.seconds_per_move
+        return min((each for each in (own, limit) if each is not None), default=None)
+
+    def _expected(self, decisions: Decisions) -> int:
+        """Return for how many simulations a game's tree is to have room."""
+        seconds = self._seconds(decisions)
+        if seconds is None or self._pace is None:
+            return self.settings.sims
+        return min(self.settings.sims, 1 + int(_FASTER * seconds / max(self._pace, 1e-9)))
 
     def _groups(
         self, decisions: Decisions
@@ -203,12 +229,14 @@ class NetworkAgent:
             "plies": self.settings.plies,
         }
         open_ones = np.flatnonzero(decisions.mask.sum(axis=1) > 1)
-        nodes = _tree_size(game, self.settings.sims)
+        nodes = _tree_size(game, self._expected(decisions))
         at_once = max(1, _TREES_BYTES // (nodes * NODE_DTYPE.itemsize))
         began = time.perf_counter()
         for first in range(0, len(open_ones), at_once):
             group = open_ones[first : first + at_once]
             settings["ends"] = search_end(decisions, int(group[0]), began, len(group))
+            if self.settings.seconds:
+                settings["ends"] = min(settings["ends"], time.perf_counter() + len(group) * self.settings.seconds)
             yield group, (game, states.take(group), nodes), settings
 
     def _drawn(self, weights: np.ndarray) -> np.ndarray:
@@ -261,6 +289,8 @@ def read_settings(text: str, words: list[str], defaults: NetworkSettings) -> Net
             given[name] = type(getattr(defaults, name))(value)
         except ValueError:
             raise ValueError(f"agent {text!r}: {name} must be a number, not {value!r}") from None
+    if "seconds" in given and "sims" not in given:
+        given["sims"] = _MOST
     settings = replace(defaults, **given)
     if settings.chance not in CHANCES:
         raise ValueError(f"agent {text!r}: chance must be one of {', '.join(CHANCES)}")
