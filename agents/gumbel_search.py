@@ -7,18 +7,16 @@ root the search is PUCT, as in `network_search`.
 """
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import lru_cache
-from itertools import islice
 
 import numpy as np
 
 from ..envs.game import Game
 from .network_search import AT_ONCE, Evaluate, NetworkTrees
-from .time_limit import portions
+from .time_limit import Pace
+from .visit_plan import VisitPlans
 
-_LONGEST_KEPT = 2000
-"""Simulations of plans that are kept for the next search; of others making them takes no time beside the search."""
 VISITS_SCALE, RETURNS_SCALE = 50.0, 1.0
 """A return counts (VISITS_SCALE + the root's largest number of visits) * RETURNS_SCALE as much as a logit."""
 
@@ -66,8 +64,9 @@ def gumbel_search(
             policy before anything is searched; None for none, to play as well as possible.
         policy_scale: share of a return's weight in the improved policy. In games of chance a mean of few simulations is
             noise in the main, which averages out over many searches only if the single policy does not follow it.
-        ends: a time of `time.perf_counter`, at which the plan is broken off; the best of what has been visited most is
-            chosen, as ever. One simulation is made in any case.
+        ends: a time of `time.perf_counter`, by which the search is over. The plan is made for the simulations that fit
+            into the time, and made anew as the pace changes; with few of them fewer actions are considered. One
+            simulation is made in any case.
 
     The other arguments are those of `NetworkTrees`.
     """
@@ -82,16 +81,16 @@ def gumbel_search(
         plies=plies,
         nodes=nodes,
     )
+    pace = Pace(ends)
     trees.simulate()
     legal = mask != 0
     logits = np.where(legal, np.log(np.maximum(trees.priors, 1e-30)), -np.inf)
     scores = logits if noise is None else logits + noise
     own = trees.values[np.arange(len(states)), states["to_move"]]
-    plans = np.array([visit_plan(min(considered, count), simulations) for count in legal.sum(axis=1).tolist()])
-    steps = iter(range(simulations))
-    for count in portions(simulations, AT_ONCE, ends):
-        for step in islice(steps, count):
-            trees.simulate(trees.planned(own, scores, plans[:, step], VISITS_SCALE, RETURNS_SCALE))
+    plans = VisitPlans(legal.sum(axis=1), considered, simulations)
+    for count in _fit_to_time(plans, simulations, pace):
+        for _ in range(count):
+            trees.simulate(trees.planned(own, scores, plans.next_visits(), VISITS_SCALE, RETURNS_SCALE))
     visits, returns = trees.statistics()
     scaled = scaled_returns(trees.priors, own, visits, returns)
     most = legal & (visits == visits.max(axis=1, keepdims=True))
@@ -99,28 +98,26 @@ def gumbel_search(
     return GumbelSearch(actions, softmax(logits + policy_scale * scaled), trees.root_returns(), visits)
 
 
-def visit_plan(considered: int, simulations: int) -> tuple[int, ...]:
-    """Return for each simulation how many visits the action that it goes to has had: sequential halving.
+def _fit_to_time(plans: VisitPlans, simulations: int, pace: Pace) -> Iterator[int]:
+    """Yield how many simulations to run next, the plans made for what fits into the time, until it is over.
 
-    All actions that are still considered get equally many simulations in every phase, then the better half stays.
+    The pace begins with the simulation that values the root. At first there are few until the clock is looked at again:
+    the plan for the first simulations, one for each action, may still become one of more actions or fewer.
     """
-    return (_kept_plan if simulations <= _LONGEST_KEPT else _make_plan)(considered, simulations)
-
-
-def _make_plan(considered: int, simulations: int) -> tuple[int, ...]:
-    phases = max(1, (considered - 1).bit_length())
-    plan: list[int] = []
-    visits = [0] * considered
-    left = considered
-    while len(plan) < simulations:
-        for _ in range(max(1, simulations // (phases * left))):
-            plan.extend(visits[:left])
-            visits[:left] = [count + 1 for count in visits[:left]]
-        left = max(2, left // 2) if considered > 1 else 1
-    return tuple(plan[:simulations])
-
-
-_kept_plan = lru_cache(maxsize=512)(_make_plan)
+    done = 0
+    while done < simulations:
+        fitting = pace.fitting(1 + done)
+        if done and fitting < 1:
+            return
+        if fitting >= simulations - done:
+            plans.fit(simulations)
+        else:
+            plans.fit(done + max(1, int(fitting)))
+        # half of what fits, since the pace so far is not the pace to come
+        portion = simulations if fitting == math.inf else max(1, min(AT_ONCE, done, int(fitting / 2)))
+        portion = min(portion, simulations - done)
+        yield portion
+        done += portion
 
 
 def scaled_returns(priors: np.ndarray, own: np.ndarray, visits: np.ndarray, returns: np.ndarray) -> np.ndarray:

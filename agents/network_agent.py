@@ -15,7 +15,7 @@ from ..envs.game import Game
 from ..envs.messages import shorten
 from ..envs.search import node_dtype
 from . import agent_settings
-from .agent_settings import Integers, Numbers, Valid, Words, agent_error, check_settings
+from .agent_settings import MOST_SECONDS, Integers, Numbers, Valid, Words, agent_error, check_settings
 from .decisions import Decisions
 from .gumbel_search import gumbel_search
 from .network_search import search_with_network
@@ -33,9 +33,15 @@ _TREES_BYTES = 256 * 2**20
 """Memory that the trees of the games searched at once may take."""
 _USUAL_ACTIONS = 128
 """Legal actions that a node has on average at most; a tree for which that is too few stops to grow."""
+_TRIED = 4
+"""Simulations by which the pace is measured before the first search that has a time limit."""
+_FASTER = 4
+"""Times as many simulations as a game alone that one gets whose search shares its time with other games' searches."""
 _UNIT = 2**32 - 1
+_MOST_SIMULATIONS = 10**6
 _VALID: Valid = {
-    "sims": Integers(0, 10**6),
+    "sims": Integers(0, _MOST_SIMULATIONS),
+    "seconds": Numbers(0, MOST_SECONDS),
     "considered": Integers(0, 10**6),
     "c": Numbers(0, 10**9),
     "plies": Integers(0, MOST_LEAF_PLIES),
@@ -51,7 +57,8 @@ class NetworkSettings:
 
     | field | meaning |
     |---|---|
-    | `sims` | simulations for a decision, beside the one that opens the root; 0 plays what the policy says |
+    | `sims` | simulations, beside the one that opens the root, under a time limit at most; 0 plays by the policy |
+    | `seconds` | time for a decision instead; 0 for none. Such an agent does not play the same game twice |
     | `considered` | actions at the root that get simulations, by a plan (`gumbel_search`); 0: as PUCT chooses |
     | `c` | weight of exploration, that is of the policy, in the search |
     | `plies` | greedy plies from a leaf to the position that is valued, 0 for none; by default as it was trained |
@@ -63,6 +70,7 @@ class NetworkSettings:
     """
 
     sims: int = 0
+    seconds: float = 0.0
     considered: int = 16
     c: float = 0.15
     plies: int = 0
@@ -98,7 +106,8 @@ class NetworkAgent:
         self.settings = settings or usual_settings(head)
         self._network = network
         self._stream = agent_stream(seed)
-        self._loaded = False
+        # seconds that a simulation of one game takes, known once the kernels are loaded
+        self._pace: float | None = None
 
     def restart(self, seed: int) -> None:
         """Begin anew with another seed."""
@@ -115,9 +124,8 @@ class NetworkAgent:
             raise AgentFailure(np.full(len(decisions), -1), dict.fromkeys(range(len(decisions)), str(error))) from None
 
     def _decide(self, decisions: Decisions) -> np.ndarray:
-        if self.settings.sims and decisions.seconds_per_move is not None and len(decisions) and not self._loaded:
+        if self.settings.sims and self._seconds(decisions) is not None and len(decisions) and self._pace is None:
             self._load_kernels(decisions)
-            self._loaded = True
         if self.settings.sims and self.settings.considered:
             chosen, weights = self.plan(decisions)
         elif self.settings.sims:
@@ -210,10 +218,28 @@ class NetworkAgent:
         return actions, policy
 
     def _load_kernels(self, decisions: Decisions) -> None:
-        """Search a little: a new process loads what it needs at the first call, which is no time to think."""
+        """Search a little: a new process loads what it needs at the first call, which is no time to think.
+
+        Then once more, to know how long a simulation takes.
+        """
         game = decisions.game.with_observation(self.head.observation)
         first = decisions.redealt(agent_stream(0))[:1]
-        gumbel_search(game, first, decisions.mask[:1], self.evaluate, 1, 0, plies=self.settings.plies)
+        for simulations in (1, _TRIED):
+            began = time.perf_counter()
+            gumbel_search(game, first, decisions.mask[:1], self.evaluate, simulations, 0, plies=self.settings.plies)
+            self._pace = (time.perf_counter() - began) / (1 + simulations)
+
+    def _seconds(self, decisions: Decisions) -> float | None:
+        """Return the time for each decision, None for any."""
+        own, limit = self.settings.seconds or None, decisions.seconds_per_move
+        return min((each for each in (own, limit) if each is not None), default=None)
+
+    def _expected(self, decisions: Decisions) -> int:
+        """Return for how many simulations a game's tree is to have room."""
+        seconds = self._seconds(decisions)
+        if seconds is None or self._pace is None:
+            return self.settings.sims
+        return min(self.settings.sims, 1 + int(_FASTER * seconds / max(self._pace, 1e-9)))
 
     def _groups(
         self, decisions: Decisions
@@ -231,12 +257,14 @@ class NetworkAgent:
             "plies": self.settings.plies,
         }
         open_ones = np.flatnonzero(decisions.mask.sum(axis=1) > 1)
-        nodes = _tree_size(game, self.settings.sims)
+        nodes = _tree_size(game, self._expected(decisions))
         at_once = max(1, _TREES_BYTES // (nodes * node_dtype(game.description.most_players).itemsize))
         began = time.perf_counter()
         for first in range(0, len(open_ones), at_once):
             group = open_ones[first : first + at_once]
             settings["ends"] = search_end(decisions, int(group[0]), began, len(group))
+            if self.settings.seconds:
+                settings["ends"] = min(settings["ends"], time.perf_counter() + len(group) * self.settings.seconds)
             yield group, (game, states.take(group), nodes), settings
 
     def _drawn(self, weights: np.ndarray) -> np.ndarray:
@@ -280,7 +308,10 @@ def shipped_networks() -> list[str]:
 def read_settings(text: str, words: list[str], defaults: NetworkSettings) -> NetworkSettings:
     """Return the settings of words like "sims=200"; ValueError that names what is wrong with the agent's text."""
     try:
-        return replace(defaults, **agent_settings.read_settings(words, _VALID))
+        given = agent_settings.read_settings(words, _VALID)
+        if "seconds" in given and "sims" not in given:
+            given["sims"] = _MOST_SIMULATIONS
+        return replace(defaults, **given)
     except ValueError as error:
         raise agent_error(text, error) from None
 

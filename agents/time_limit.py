@@ -26,6 +26,24 @@ def search_end(decisions: Decisions, index: int, began: float, count: int = 1) -
     return now + SHARE * count * min(limit, left / (len(decisions) - index))
 
 
+class Pace:
+    """The pace of a work of equal pieces that begins now, against an end, a time of `time.perf_counter`.
+
+    Without an end (inf) the clock is not looked at.
+    """
+
+    def __init__(self, ends: float) -> None:
+        self._ends = ends
+        self._began = 0.0 if ends == math.inf else time.perf_counter()
+
+    def fitting(self, done: int) -> float:
+        """Return how many more pieces fit before the end if they take as long as those that are done, at least one."""
+        if self._ends == math.inf:
+            return math.inf
+        now = time.perf_counter()
+        return (self._ends - now) * done / max(now - self._began, 1e-9)
+
+
 def portions(number: int, most: int, ends: float) -> Iterator[int]:
     """Yield how much of a work of `number` equal pieces to do next, until it is done or no piece fits before `ends`.
 
@@ -35,14 +53,13 @@ def portions(number: int, most: int, ends: float) -> Iterator[int]:
     if ends == math.inf:
         yield number
         return
-    began = time.perf_counter()
+    pace = Pace(ends)
     done, portion = 0, 1
     while done < number:
         portion = min(portion, number - done)
         yield portion
         done += portion
-        now = time.perf_counter()
-        fitting = (ends - now) * done / max(now - began, 1e-9)
+        fitting = pace.fitting(done)
         if fitting < 1:
             return
         # half of what fits, since the pace so far is not the pace to come

@@ -11,9 +11,9 @@ from meeplezoo.agents.gumbel_search import (
     gumbel_search,
     scaled_returns,
     softmax,
-    visit_plan,
 )
 from meeplezoo.agents.network_search import NetworkTrees
+from meeplezoo.agents.visit_plan import VisitPlan, VisitPlans, affordable
 from meeplezoo.envs import GameBatch, make_game
 
 GAMES = [("azul", {}), ("azul", {"num_players": 3}), ("qwirkle", {}), ("manhattan", {})]
@@ -46,7 +46,58 @@ def sloping(decisions):
     ],
 )
 def test_the_plan_halves_what_is_considered(considered, simulations, plan):
-    assert visit_plan(considered, simulations) == plan
+    found = VisitPlan(considered)
+    assert tuple(found.next_visits(simulations) for _ in range(simulations)) == plan
+
+
+def halved(considered, simulations):
+    """Return the plan of sequential halving as the paper has it, phase by phase."""
+    phases = max(1, (considered - 1).bit_length())
+    plan, visits, left = [], [0] * considered, considered
+    while len(plan) < simulations:
+        for _ in range(max(1, simulations // (phases * left))):
+            plan.extend(visits[:left])
+            visits[:left] = [count + 1 for count in visits[:left]]
+        left = max(2, left // 2) if considered > 1 else 1
+    return plan[:simulations]
+
+
+def test_plans_of_many_roots_are_those_of_single_ones():
+    legal = np.array([1, 7, 40, 2, 7, 16])
+    for simulations in (1, 2, 9, 31, 64, 200):
+        plans = VisitPlans(legal, 16, simulations)
+        plans.fit(simulations)
+        found = np.stack([plans.next_visits() for _ in range(simulations)], axis=1)
+        assert found.tolist() == [halved(min(16, number), simulations) for number in legal.tolist()]
+
+
+def test_fewer_actions_are_considered_where_all_would_not_have_their_share():
+    assert [affordable(16, number) for number in (1, 8, 16, 20, 40, 64, 80, 127, 128)] == [2, 2, 4, 4, 6, 8, 10, 15, 16]
+    assert [affordable(number, 3) for number in (1, 2, 3, 100)] == [1, 2, 2, 2]
+    for number in range(4, 400):
+        most = affordable(50, number)
+        # twice for every action in each of the phases
+        assert 2 * most * (most - 1).bit_length() <= number
+        assert most == 50 or 2 * (most + 1) * most.bit_length() > number
+
+
+def test_a_plan_goes_on_with_more_or_fewer_simulations():
+    plan = VisitPlan(16)
+    plan.consider(4)
+    assert [plan.next_visits(8) for _ in range(3)] == [0, 0, 0]
+    # there is more time than it seemed
+    plan.consider(6)
+    assert [plan.next_visits(54) for _ in range(9)] == [0, 0, 0, 1, 1, 1, 1, 1, 1]
+    assert not plan.widens
+    plan.consider(16)
+    # and then less: the half stays at once
+    assert [plan.next_visits(20) for _ in range(4)] == [2, 2, 2, 3]
+    assert [plan.next_visits(20) for _ in range(6)] == [3, 3, 4, 4, 5, 5]
+    # actions that have had their simulation stay
+    plan = VisitPlan(8)
+    assert [plan.next_visits(100) for _ in range(6)] == [0] * 6
+    plan.consider(2)
+    assert [plan.next_visits(12) for _ in range(4)] == [1, 1, 1, 2]
 
 
 def test_returns_of_actions_that_were_not_visited_are_completed():

@@ -14,7 +14,7 @@ pytest.importorskip("safetensors")
 import torch
 
 from meeplezoo.agents import Decisions, make_agent
-from meeplezoo.agents.gumbel_search import gumbel_search, visit_plan
+from meeplezoo.agents.gumbel_search import gumbel_search
 from meeplezoo.agents.matches import attempt
 from meeplezoo.agents.network_agent import NetworkAgent, NetworkSettings, NotFiniteError
 from meeplezoo.agents.network_search import search_with_network
@@ -313,13 +313,6 @@ def test_a_search_checks_what_it_is_told(change, message):
             search_with_network(AZUL, batch.states, evaluate, 5, 1)
         with pytest.raises(ValueError, match=message):
             gumbel_search(AZUL, batch.states, Decisions(AZUL, batch.states).mask, evaluate, 5, 1)
-
-
-def test_plans_of_long_searches_are_not_kept():
-    plan = visit_plan(16, 30_000)
-    assert len(plan) == 30_000
-    assert visit_plan(16, 30_000) is not plan
-    assert visit_plan(16, 30) is visit_plan(16, 30)
 
 
 @pytest.mark.skipif(not os.path.exists("/dev/zero"), reason="needs a device")
