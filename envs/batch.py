@@ -104,7 +104,7 @@ class GameBatch:
 
     @property
     def outcomes(self) -> np.ndarray:
-        """Return what the last step brought, OUTCOME_DTYPE [N] (see `engine/rewards.py`)."""
+        """Return what the last step brought, `outcome_dtype` [N] (see `engine/rewards.py`)."""
         return self._outcomes
 
     def reset(self, seed: int | np.ndarray | None = None) -> None:

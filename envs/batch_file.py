@@ -14,7 +14,7 @@ import numpy as np
 
 from .batch import MAX_GAMES, GameBatch
 from .batch_state import CHOICE_STREAMS, FINALS, OUTCOMES, STATES
-from .engine.rewards import OUTCOME_DTYPE, REWARDS, SETTINGS_DTYPE
+from .engine.rewards import REWARDS, SETTINGS_DTYPE, outcome_dtype
 from .files import open_regular, write_atomically
 from .game import Game, make_game
 from .messages import shorten
@@ -65,7 +65,7 @@ def _read_batch(file: IO[bytes]) -> GameBatch:
         if sorted(archive.namelist()) != sorted(f"{name}.npy" for name in _MEMBERS):
             raise ValueError("is no file of GameBatch.save")
         game, threads = _read_head(archive)
-        record = game.blank.dtype.itemsize
+        record, outcome = game.blank.nbytes, outcome_dtype(game.description.most_players).itemsize
         states = _read_member(archive, STATES, np.uint8, record * MAX_GAMES)
         number = states.size // record
         if not number:
@@ -73,7 +73,7 @@ def _read_batch(file: IO[bytes]) -> GameBatch:
         state = {
             STATES: states,
             FINALS: _read_member(archive, FINALS, np.uint8, record * number),
-            OUTCOMES: _read_member(archive, OUTCOMES, np.uint8, OUTCOME_DTYPE.itemsize * number),
+            OUTCOMES: _read_member(archive, OUTCOMES, np.uint8, outcome * number),
             CHOICE_STREAMS: _read_member(archive, CHOICE_STREAMS, np.uint32, 16 * number),
         }
         settings = _read_member(archive, _SETTINGS, np.uint8, 2 * SETTINGS_DTYPE.itemsize)

@@ -109,4 +109,4 @@ def _read_integer(digits: str) -> int:
 
 
 def _refuse_number(digits: str) -> NoReturn:
-    raise ValueError(f"holds the number {shorten(digits)}, which is too large")
+    raise ValueError(f"holds the number {shorten(digits, 40)}, which is too large")

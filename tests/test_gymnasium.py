@@ -523,10 +523,10 @@ def test_a_game_that_ends_before_the_learners_first_turn_does_not_count(monkeypa
     seated.reset(1)
     decide = seated_batch.decide
 
-    def hasty(agent, game, states):
+    def hasty(agent, game, states, game_indices):
         """Find itself at the last decision of a game, as often as there are such games in `endings`."""
         if not endings:
-            return decide(agent, game, states)
+            return decide(agent, game, states, game_indices)
         before, action, _ = endings.pop(0)
         seated.batch.states[:] = before
         return np.array([action])

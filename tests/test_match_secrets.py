@@ -421,9 +421,9 @@ def test_lines_of_secrets_are_read_back(tmp_path):
         (["tournament", "azul", BOT, "random", "--secret", "cup"], "a tournament in which 'c' plays"),
         (
             ["evaluate", "azul", BOT, "random", "--start-seconds", "0"],
-            "a number of seconds above 0, not '0'",
+            "--start-seconds: must be a number above 0, at most 86,400, not '0'",
         ),
-        (["play", "azul", BOT, "random", "--start-seconds", "nan"], "a number of seconds above 0"),
+        (["play", "azul", BOT, "random", "--start-seconds", "nan"], "--start-seconds: must be a number above 0"),
     ],
 )
 def test_wrong_calls_are_refused_before_anything_is_written(folder, capsys, words, message):

@@ -721,7 +721,8 @@ def test_without_the_extra_the_agent_says_what_it_needs(file, monkeypatch):
 def test_the_command_line_plays_it(settings, file, capsys):
     arguments = ["evaluate", "azul", f"net:{file}{settings}", "random", "--games", "4", "--seed", "1"]
     assert main([*arguments, "--json", str(file.parent / "first.json")]) == 0
-    assert f"net:{file}{settings}" in capsys.readouterr().out
+    # a long path is cut in its middle
+    assert f"{file.name}{settings}" in capsys.readouterr().out
     assert main([*arguments, "--json", str(file.parent / "second.json")]) == 0
     tables = [json.loads((file.parent / f"{name}.json").read_text()) for name in ("first", "second")]
     assert tables[0]["agents"][0]["games"] == 4

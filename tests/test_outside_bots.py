@@ -989,7 +989,7 @@ def test_commands_give_bots_time_to_start(folder, capsys, monkeypatch):
         assert "did not say ready within 0.2 s" in capsys.readouterr().err
     settings = make_settings({"game": "azul", "agents": ["random", "greedy"]})
     assert settings.start_seconds == session.SECONDS_TO_START == 120
-    with pytest.raises(ValueError, match="start_seconds must be a number above 0, not None"):
+    with pytest.raises(ValueError, match="start_seconds must be a number above 0, at most 86,400, not None"):
         make_settings({"game": "azul", "agents": ["random", "greedy"], "start_seconds": None})
 
 
@@ -999,7 +999,7 @@ ANSWERS = {
     b'{"id": %d, "move": NaN}': 'answered {"id": 1, "move": NaN}, which holds NaN, which is not a JSON number',
     b'{"id": %d, "id": 2}': 'answered {"id": 1, "id": 2}, which has the key \'id\' twice in one object',
     b'{"id": %d, "move": 1e999}': 'answered {"id": 1, "move": 1e999}, which holds the number',
-    b'{"id": %d, "move": ' + b"7" * 5000 + b"}": 'answered no JSON: {"id": 1, "move": 7777',
+    b'{"id": %d, "move": ' + b"7" * 5000 + b"}": 'answered {"id": 1, "move": 7777',
     b'{"id": %d, "move": ' + b"[" * 200 + b"]" * 200 + b"}": "answered [[[[",
     b'{"id": %d, "move": ' + b"[" * 5000 + b"]" * 5000 + b"}": 'answered no JSON: {"id": 1, "move": [[[',
     b'{"id": %d, "move": {"source": {}, "colour": [], "line": true}}': "answered {",

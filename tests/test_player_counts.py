@@ -179,4 +179,4 @@ def test_command_line(tmp_path, monkeypatch, capsys):
     for file in ("alone.jsonl", "six.jsonl"):
         assert main(["replay", file, "--check"]) == 0
     assert main(["record", "duel", "--agents", "random", "--out", "none.jsonl"]) == 2
-    assert "num_players must be one of the integers from 2 to 2" in capsys.readouterr().err
+    assert "duel needs an agent for each player, 2, but 1 agent is given (random)" in capsys.readouterr().err

@@ -206,8 +206,18 @@ def test_every_number_has_limits():
 
 
 @pytest.mark.parametrize("name", ["azul/ppo", "azul/own-ppo", "azul/alphazero", "qwirkle/ppo"])
+def test_networks_that_are_too_large_are_refused_before_a_run_begins(name, tmp_path, capsys):
+    pytest.importorskip("sb3_contrib")
+    from meeplezoo.training.command import train_command
+
+    assert train_command(name, ["hidden=[65_536, 65_536]", f"run={tmp_path / 'run'}"], None) == 2
+    assert " weights, more than the most, 33,554,432" in capsys.readouterr().err
+    assert not (tmp_path / "run").exists()
+
+
+@pytest.mark.parametrize("name", ["azul/ppo", "azul/own-ppo", "azul/alphazero", "qwirkle/ppo"])
 @pytest.mark.parametrize(
-    "overrides", [["hidden=[65_536, 65_536]"], ["games=1_000_000", "rollout=100_000"], ["games=1_000_000", "window=1"]]
+    "overrides", [["games=1_000_000", "rollout=100_000"], ["games=1_000_000", "window=1"]]
 )
 def test_runs_that_would_take_too_much_memory_are_refused_before_they_begin(
     name, overrides, tmp_path, monkeypatch, capsys

@@ -82,4 +82,7 @@ def set_env_state(env: SelfPlayVecEnv, state: Any) -> None:
     set_numpy_generator(np.random.default_rng(), state["random"], "env/random")
     # games have to be begun before they can be others
     env.reset()
-    env.set_state(state)
+    try:
+        env.set_state(state)
+    except ValueError as error:
+        raise ValueError(f"env/seated/{error}") from None

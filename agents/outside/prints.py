@@ -3,8 +3,7 @@
 import contextlib
 import sys
 
-from ...envs.messages import escape_controls
-from .answers import shortened
+from ...envs.messages import display_name, escape_controls
 
 MOST_BYTES = 1 << 16
 
@@ -24,7 +23,7 @@ class Prints:
         self._left -= len(text.encode(errors="replace"))
         shown = escape_controls(shown.replace("\r\n", "\n"), keep="\n\t")
         if self._left < 0:
-            shown += f"\n(more output of {shortened(self._name)} is not shown)\n"
+            shown += f"\n(more output of {display_name(self._name)} is not shown)\n"
         # whoever reads this process's stderr may have gone; that is no reason to stop playing
         with contextlib.suppress(OSError, ValueError):
             if sys.stderr is not None:

@@ -9,7 +9,7 @@ import numpy as np
 
 from ...agents import Decisions, make_agent
 from ...envs import GameBatch
-from ...envs.engine.rewards import OUTCOME_DTYPE, SETTINGS_DTYPE
+from ...envs.engine.rewards import SETTINGS_DTYPE, outcome_dtype
 from .cases import Case, FaultFound
 from .containers import change_file, hostile_number
 from .games import drawn_game, use_batch, use_state, warm_all
@@ -104,7 +104,7 @@ def _change_fields(content: bytes, batch: GameBatch, draw: random.Random) -> tup
     records = {
         "states": batch.game.description.state_dtype,
         "finals": batch.game.description.state_dtype,
-        "outcomes": OUTCOME_DTYPE,
+        "outcomes": outcome_dtype(batch.game.description.most_players),
         "settings": SETTINGS_DTYPE,
     }
     notes = []
