@@ -16,6 +16,7 @@ from .command import SECONDS_TO_WORK, run_command
 from .games import drawn_game, drawn_record, warm_all
 from .hostile import NUMBERS, PYTHON, TEXTS, to_json
 from .mutations import change_bytes, change_text, change_tree, several, written
+from .training import load_training
 
 _APART = 0.03
 """How many run in a process of their own, which takes seconds."""
@@ -41,6 +42,7 @@ class CommandLines:
 
     def __init__(self, kept: Path) -> None:
         warm_all()
+        load_training()
         self._flags = {command: _flags(command) for command in COMMANDS}
 
     def make(self, draw: random.Random) -> Case:

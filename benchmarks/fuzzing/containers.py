@@ -19,7 +19,7 @@ from .mutations import change_bytes, change_text, change_tree, several
 
 _CHECKSUM = re.compile(rb"[0-9a-f]{64}")
 _NPY = b"\x93NUMPY"
-_DTYPES = {
+_DTYPES: dict[str, np.dtype] = {
     "F32": np.dtype("<f4"),
     "F64": np.dtype("<f8"),
     "U8": np.dtype("u1"),
@@ -288,7 +288,7 @@ def _change_tensor(head: dict[str, Any], numbers: bytes, draw: random.Random) ->
     try:
         start, stop = head[name]["data_offsets"]
         dtype = _DTYPES[head[name]["dtype"]]
-        array = np.frombuffer(numbers[start:stop], dtype).copy()
+        array: np.ndarray = np.frombuffer(numbers[start:stop], dtype).copy()
         place = draw.choice((slice(None), draw.randrange(array.size)))
     except (KeyError, TypeError, ValueError):
         # damaged before

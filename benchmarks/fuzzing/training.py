@@ -59,6 +59,13 @@ def _settings(algorithm: str, game: str) -> dict[str, Any]:
     return {"game": game, "algorithm": algorithm, **_SMALL, **_OWN[algorithm]}
 
 
+def load_training() -> None:
+    """Train once with every algorithm: the first time imports libraries that do not bear an interruption."""
+    for algorithm in _ALGORITHMS:
+        Path("c.yaml").write_text(yaml.safe_dump(_settings(algorithm, _smallest_games()[0])), encoding="utf-8")
+        run_command(["train", "c.yaml", "minutes=0", f"run={algorithm}"])
+
+
 def _smallest_games() -> list[str]:
     """Return the games whose networks are small: those whose actions are no cells of a plane."""
     return [name for name in game_names() if describe(name).first_cell_action is None] or list(game_names())
@@ -71,12 +78,8 @@ class Configs:
     may_make_files = True
 
     def __init__(self, kept: Path) -> None:
-        from ...training.config_files import read_config
-        from ...training.trainer import check_trainable
-
         warm_all()
-        Path("c.yaml").write_text(yaml.safe_dump(_settings("ppo", game_names()[0])), encoding="utf-8")
-        check_trainable(read_config("c.yaml"))
+        load_training()
 
     def make(self, draw: random.Random) -> Case:
         """Return a config with changes, or hostile overrides of a good one."""
@@ -154,6 +157,7 @@ class Checkpoints:
 
     def __init__(self, kept: Path) -> None:
         warm_all()
+        load_training()
         runs = made_once(kept, "runs", _write_runs)
         self._runs = {
             name: {path: content for path, content in files_below(runs / name, "run/").items() if not _is_bulky(path)}
