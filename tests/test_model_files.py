@@ -320,7 +320,9 @@ def test_zips_that_unfold_to_any_size_are_refused(files, tmp_path):
 @pytest.mark.parametrize("name", ["", "none.zip", ".", "/dev/zero", "x" * 5000, "a\0b"])
 def test_what_is_no_file_is_refused(name, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(ValueError, match=r"there is no file|is not a regular file|the text of an agent|its text") as caught:
+    with pytest.raises(
+        ValueError, match=r"there is no file|is not a regular file|the text of an agent|its text"
+    ) as caught:
         make_agent(f"ppo:{name}", AZUL)
     assert "\n" not in str(caught.value)
     assert len(str(caught.value)) < 400

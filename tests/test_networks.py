@@ -191,7 +191,9 @@ def test_an_agent_trained_on_another_form_of_observations_plays_all_the_same(fla
 
 
 def test_an_agent_of_another_size_names_all_forms(flat_run):
-    with pytest.raises(ValueError, match=r"was trained for observations of 1508 numbers and 749 actions, .* or \d+ and 2377"):
+    with pytest.raises(
+        ValueError, match=r"was trained for observations of 1508 numbers and 749 actions, .* or \d+ and 2377"
+    ):
         make_agent(f"ppo:{flat_run / 'best.zip'}", make_game("qwirkle"), 1)
 
 

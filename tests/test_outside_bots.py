@@ -1005,7 +1005,7 @@ ANSWERS = {
     b'{"id": %d, "move": {"source": {}, "colour": [], "line": true}}': "answered {",
     b'{"id": %d, "move": {"source": -1, "colour": "red", "line": 99999999999999999999999}}': "answered {",
     b'{"id": %d, "move": {"source": 1.0, "colour": "red", "line": 1e300}}': "answered {",
-    b'{"id": %d, "move": "\\ud800\\u001b[2J"}': 'answered "\\ud800\\u001b[2J", which is not a legal move',
+    b'{"id": %d, "move": "\\ud800\\u001b[2J"}': 'answered {"id": 1, "move": "\\ud800\\u001b[2J"}, which holds half',
     b'{"id": %d, "\xff": 1}': "answered no JSON: {",
     b'{"id": %d, "move": "\x1b[2J"}': r'answered no JSON: {"id": 1, "move": "\x1b[2J"}',
     b"\x1b]0;title\x07": r"answered no JSON: \x1b]0;title\x07",

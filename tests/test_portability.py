@@ -105,7 +105,12 @@ def opens_text(call):
     name = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
     if name in ("read_text", "write_text"):
         return True
-    if isinstance(call.func, ast.Attribute) and ast.unparse(call.func.value) in ("os", "Image", "webbrowser", "archive"):
+    if isinstance(call.func, ast.Attribute) and ast.unparse(call.func.value) in (
+        "os",
+        "Image",
+        "webbrowser",
+        "archive",
+    ):
         return False
     texts = [
         one.value for one in (*call.args, *(each.value for each in call.keywords)) if isinstance(one, ast.Constant)

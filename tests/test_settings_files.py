@@ -216,9 +216,7 @@ def test_networks_that_are_too_large_are_refused_before_a_run_begins(name, tmp_p
 
 
 @pytest.mark.parametrize("name", ["azul/ppo", "azul/own-ppo", "azul/alphazero", "qwirkle/ppo"])
-@pytest.mark.parametrize(
-    "overrides", [["games=1_000_000", "rollout=100_000"], ["games=1_000_000", "window=1"]]
-)
+@pytest.mark.parametrize("overrides", [["games=1_000_000", "rollout=100_000"], ["games=1_000_000", "window=1"]])
 def test_runs_that_would_take_too_much_memory_are_refused_before_they_begin(
     name, overrides, tmp_path, monkeypatch, capsys
 ):

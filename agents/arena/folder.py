@@ -134,7 +134,7 @@ class TournamentFolder:
 
 def _cut_unfinished_line(path: Path) -> None:
     if path.is_file():
-        with path.open("r+b") as file:
+        with path.open("rb+") as file:
             file.truncate(file.read().rfind(b"\n") + 1)
 
 

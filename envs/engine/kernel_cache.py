@@ -97,6 +97,9 @@ class KernelCache(NullCache):
                 if not directory.is_dir():
                     renew_folder(directory)
                 _write(directory / self._file_name(sig, data.codegen), dumps(data._reduce()))
+            except RuntimeError:
+                # Ctrl-C while LLVM was at work: the code is there and runs, but LLVM has not handed it over
+                pass
             except OSError as error:
                 _tell_once(f"{directory}: {error.strerror or error}")
 

@@ -35,7 +35,8 @@ def outcome_dtype(most_players: int) -> np.dtype:
     """
     fields: list[Any] = [("rewards", "<f4", (most_players,))]
     fields += [("scores", "<i4", (most_players,)), ("places", "<i4", (most_players,))]
-    return np.dtype([*fields, ("done", "?"), ("truncated", "?")], align=True)
+    # the last bytes have a name: numpy leaves those without one undefined when it copies
+    return np.dtype([*fields, ("done", "?"), ("truncated", "?"), ("unused", "u1", (2,))], align=True)
 
 
 @kernel
