@@ -17,6 +17,9 @@ def shorten(value: Any) -> str:
     except ValueError:
         # Python writes no integers of more than 4,300 digits
         text = f"a {type(value).__name__} too large to write"
+    if "\n" in text:
+        # arrays and tensors are written in rows
+        text = " ".join(text.split())
     return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 3]}..."
 
 
