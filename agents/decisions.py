@@ -130,5 +130,5 @@ def _known(array: Any, name: str, dtype: type, shape: tuple[int, ...]) -> np.nda
     """Return an array that is known already as kernels take it, a copy if need be; ValueError if it is another one."""
     if not isinstance(array, np.ndarray) or array.shape != shape or array.dtype != dtype:
         given = f"{array.dtype} of {array.shape}" if isinstance(array, np.ndarray) else f"a {type(array).__name__}"
-        raise ValueError(f"{name} must be a {np.dtype(dtype)} array of the shape {shape}, not {given}")
-    return np.require(array, None, ["C", "A", "W"])
+        raise ValueError(f"{name} must be an array {np.dtype(dtype)} of the shape {shape}, not {given}")
+    return np.require(np.asarray(array), None, ["C", "A", "W"])

@@ -46,7 +46,8 @@ def integer_array(values: Any, name: str, shape: tuple[int | None, ...]) -> np.n
     """
     try:
         array = np.asarray(values)
-    except (ValueError, TypeError, OverflowError):
+    except (ValueError, TypeError, OverflowError, RuntimeError):
+        # numpy's own, and those of tensors on another device or in the middle of a gradient
         raise ValueError(f"{name} must be integers of the shape {_text(shape)}, not {shorten(values)}") from None
     if array.dtype.kind not in "iu" and array.size:
         raise ValueError(f"{name} must be integers, not {array.dtype}")

@@ -109,7 +109,7 @@ class GameBatch:
 
     def reset(self, seed: int | np.ndarray | None = None) -> None:
         """Begin all games anew: from one seed, or from one seed per game (integers [N], 0 to 2**53 - 1)."""
-        if isinstance(seed, list | tuple) or (isinstance(seed, np.ndarray) and seed.ndim > 0):
+        if np.iterable(seed):
             try:
                 seeds = integer_array(seed, "they", self._shape)
             except ValueError as error:
@@ -118,7 +118,7 @@ class GameBatch:
                 raise ValueError(f"seeds must be integers from 0 to {MAX_SEED}")
             seeds = seeds.astype(np.uint64)
         else:
-            seeds = game_seeds(checked_seed(seed), self.num_games)  # type: ignore[arg-type]  # checked by it
+            seeds = game_seeds(checked_seed(seed), self.num_games)
         self._outcomes[:] = np.zeros(1, self._outcomes.dtype)
         self._finals[:] = self.game.blank[0]
         self._kernels.seed_streams(self._choice_streams, seeds, CHOICE_STREAM)
@@ -262,7 +262,7 @@ class GameBatch:
 
     def _checked_seats(self, seats: Any) -> np.ndarray:
         last = self.game.num_players - 1
-        if np.ndim(seats) == 0:
+        if not np.iterable(seats):
             return np.full(self.num_games, check_integer(seats, "seats", 0, last), np.int64)
         seats = integer_array(seats, "seats", self._shape)
         if ((seats < 0) | (seats > last)).any():

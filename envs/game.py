@@ -132,9 +132,7 @@ class Game:
 
         Raises ValueError if the action is no integer from 0 to num_actions - 1.
         """
-        if state is not None:
-            self.door.one(state)
-        return self._move(action, state)
+        return self._move(action, None if state is None else self.door.one(state)[0])
 
     def _move(self, action: int, state: np.void | None) -> Move:
         """Return the move of an action in a state that has been let in."""
@@ -146,14 +144,14 @@ class Game:
 
     def action(self, move: Move, state: np.void | None = None) -> int:
         """Return the action of a move; ValueError that names what is wrong if there is none."""
-        if state is not None:
-            self.door.one(state)
-        action: int = self.description.module("notation").action(self.options, move, state)
+        record = None if state is None else self.door.one(state)[0]
+        action: int = self.description.module("notation").action(self.options, move, record)
         return action
 
     def legal_moves(self, state: np.void) -> list[Move]:
         """Return all legal moves in the order of their actions."""
-        return [self._move(action, state) for action in np.flatnonzero(self.mask(state)).tolist()]
+        record = self.door.one(state)[0]
+        return [self._move(action, record) for action in np.flatnonzero(self.mask(record)).tolist()]
 
     def play(self, state: np.void, move: Move) -> None:
         """Play a move in place; IllegalMove, and nothing changed, if it is not legal."""
@@ -220,9 +218,9 @@ class Game:
 
     def position(self, state: np.void) -> Position:
         """Return the whole position, hidden parts too, in the JSON notation."""
-        is_over = self.is_over(state)
+        state = self.door.one(state)[0]
         position: Position = self.description.module("notation").position(self.options, state)
-        if is_over:
+        if self.is_over(state):
             position.pop("to_move", None)
             position["phase"] = "over"
             position["result"] = self.result(state)

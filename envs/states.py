@@ -50,7 +50,7 @@ class StateDoor:
         Raises ValueError, one sentence, if it is no state of the game with these options, or read-only `to_write`.
         """
         if isinstance(state, np.ndarray) and state.shape == () and state.dtype.names is not None:
-            state = state[()]
+            state = np.asarray(state)[()]
         if not isinstance(state, np.void):
             raise ValueError(f"a state of {self._name} must be one record, as Game.new makes them, not {_kind(state)}")
         if state.dtype is not self._dtype and state.dtype != self._dtype:
@@ -91,7 +91,7 @@ class StateDoor:
         wanted = f"states must be an array [n] of records of {self._name}"
         try:
             array = np.asarray(states)
-        except (ValueError, TypeError, OverflowError):
+        except (ValueError, TypeError, OverflowError, RuntimeError):
             raise ValueError(f"{wanted}, not {_kind(states)}") from None
         if array.dtype != self._dtype:
             raise ValueError(f"{wanted}, not {_kind(states)} of {shorten(array.dtype.type.__name__)}")

@@ -99,7 +99,7 @@ def fresh_seed() -> int:
     return int(np.random.SeedSequence().generate_state(1, np.uint64)[0]) & MAX_SEED
 
 
-def checked_seed(seed: int | None) -> int:
+def checked_seed(seed: Any) -> int:
     """Return the seed, a fresh one for None; ValueError if it is not an integer from 0 to 2**53 - 1."""
     if seed is None:
         return fresh_seed()
