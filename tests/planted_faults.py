@@ -107,6 +107,10 @@ def ends_strangely():
     return Ended("x", 3, "", "meeplezoo: error: no\n")
 
 
+def cannot_be_made():
+    raise AssertionError
+
+
 KINDS = {
     accepts: "",
     refuses: "",
@@ -128,6 +132,7 @@ KINDS = {
     says_two_lines: "error text of several lines",
     prints_an_escape: "control characters on stdout",
     ends_strangely: "exit code 3",
+    cannot_be_made: "no input: KeyError in the fuzzer",
     hangs: f"hangs for more than {LIMIT_SECONDS} s",
     crashes: "crashes with SIGSEGV",
     grows: f"takes more than {LIMIT_MIB} MiB",
@@ -145,6 +150,8 @@ class Planted:
 
     def make(self, draw):
         kind = draw.choice(list(KINDS))
+        if kind is cannot_be_made:
+            raise KeyError("a")
         return Case(kind.__name__, {"input": b"whole"}, f"it {kind.__name__}")
 
     def run(self, case):

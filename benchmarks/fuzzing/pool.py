@@ -93,7 +93,7 @@ class WatchedProcess:
         """Write an input to a file."""
         try:
             list(self._ask(one, {"do": "keep", "index": index, "path": str(path.absolute()), "about": about}))
-        except _Lost:
+        except (_Lost, RuntimeError):
             print(f"input {index} of {one.name} could not be kept", file=sys.stderr)
 
     def end(self) -> None:

@@ -54,7 +54,14 @@ class Worker:
         self._tell({"ready": one.name})
         if message["do"] == "run":
             for index in message["indices"]:
-                self._answer_input(target, self._made(target, one.name, index), index)
+                try:
+                    case = self._made(target, one.name, index)
+                except Exception as error:
+                    # the fuzzer's own fault, told like any other so that a long run goes on
+                    broken = Verdict(FAULT, f"no input: {type(error).__name__} in the fuzzer", str(error)[:200])
+                    self._tell({"index": index, "note": "", "verdict": broken.as_json(), "peak": 0.0, "seconds": 0.0})
+                    continue
+                self._answer_input(target, case, index)
         elif message["do"] == "keep":
             case = self._made(target, one.name, message["index"])
             write_case(Path(message["path"]), one.name, case, message["about"])
