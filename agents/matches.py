@@ -12,6 +12,7 @@ from ..envs.batch import GameBatch
 from ..envs.engine.random_stream import checked_seed
 from ..envs.engine.state import RUNNING
 from ..envs.game import Game, IllegalMove, illegal_action_message
+from ..envs.messages import shorten
 from .decisions import Decisions
 from .match_seeds import MatchSeeds, new_secret
 from .outside.answers import sentence, shortened
@@ -87,15 +88,15 @@ def decide(agent: Agent, game: Game, states: np.ndarray, game_indices: np.ndarra
     try:
         actions = np.asarray(agent.act(Decisions(game, states, game_indices=game_indices)))
     except AgentFailure as failure:
-        raise IllegalMove(f"agent {agent.name!r}: {failure}") from failure
+        raise IllegalMove(f"agent {shorten(agent.name, 200)}: {failure}") from failure
     if not _has_form(actions, len(states)):
         got = f"{actions.dtype} of shape {actions.shape}"
-        raise IllegalMove(f"agent {agent.name!r} must return {len(states)} integer actions, not {got}")
+        raise IllegalMove(f"agent {shorten(agent.name, 200)} must return {len(states)} integer actions, not {got}")
     actions = actions.astype(np.int64)
     illegal = game.kernels.first_illegal(states, actions, 0, len(states))
     if illegal >= 0:
         message = illegal_action_message(game, states[illegal], int(actions[illegal]))
-        raise IllegalMove(f"agent {agent.name!r} played an illegal action: {message}")
+        raise IllegalMove(f"agent {shorten(agent.name, 200)} played an illegal action: {message}")
     return actions
 
 

@@ -2,6 +2,7 @@
 
 import json
 import struct
+import tokenize
 import zipfile
 import zlib
 from collections.abc import Iterator
@@ -103,6 +104,8 @@ def _damage_refused() -> Iterator[None]:
         TypeError,
         KeyError,
         SyntaxError,
+        # of a damaged header of an array
+        tokenize.TokenError,
         OverflowError,
     ) as error:
         raise ValueError("is no file of GameBatch.save, or is damaged") from error

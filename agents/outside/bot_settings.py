@@ -2,6 +2,9 @@
 
 import re
 
+from ...envs.messages import shorten
+from ..agent_settings import agent_error
+
 Setting = bool | int | float | str
 
 _INTEGER = re.compile(r"[+-]?[0-9]{1,300}")
@@ -17,14 +20,14 @@ def split_name(text: str) -> tuple[str, str, dict[str, Setting]]:
     file, ending, rest = text.partition(".py:")
     name, *parts = rest.split(",")
     if not ending or not name:
-        raise ValueError(f"agent {text!r} lacks the name of a function or class in the file; write FILE.py:NAME")
+        raise agent_error(text, "it lacks the name of a function or class in the file; write FILE.py:NAME")
     settings: dict[str, Setting] = {}
     for part in parts:
         setting, equals, value = part.partition("=")
         if not equals or not setting.isidentifier():
-            raise ValueError(f"agent {text!r}: {part!r} is no setting; write FILE.py:NAME,SETTING=VALUE,...")
+            raise agent_error(text, f"{shorten(part)} is no setting; write FILE.py:NAME,SETTING=VALUE,...")
         if setting in settings:
-            raise ValueError(f"agent {text!r}: {setting} is given twice")
+            raise agent_error(text, f"{setting} is given twice")
         settings[setting] = _value(value)
     return f"{file}.py", name, settings
 

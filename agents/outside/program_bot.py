@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from ...envs.game import Game
+from ..agent_settings import agent_error
 from ..decisions import Decisions
 from .answers import NoMove, action_of_move, as_json, decide_each, legal_action
 from .session import BotSession
@@ -77,13 +78,13 @@ def make(game: Game, text: str, argument: str, seed: int, start_seconds: float |
     try:
         command = shlex.split(argument)
     except ValueError as error:
-        raise ValueError(f"agent {text!r}: the command cannot be read ({error})") from None
+        raise agent_error(text, f"the command cannot be read ({error})") from None
     if not command:
-        raise ValueError(f"agent {text!r}: there is no command; write program:COMMAND")
+        raise agent_error(text, "there is no command; write program:COMMAND")
     warm_up(game)
     bot = ProgramBot(game, text, command, seed, start_seconds)
     try:
         bot.start()
     except NoMove as reason:
-        raise ValueError(f"agent {text!r}: {reason}") from None
+        raise agent_error(text, reason) from None
     return bot

@@ -13,6 +13,8 @@ from typing import Any
 import numpy as np
 
 from ...envs.game import Game
+from ...envs.messages import shorten
+from ..agent_settings import agent_error
 from ..decisions import Decisions
 from .answers import NoMove, as_json, decide_each, legal_action, sentence
 from .bot_settings import Setting, split_name
@@ -127,11 +129,11 @@ def make(game: Game, text: str, argument: str, seed: int, start_seconds: float |
     file, name, settings = split_name(text)
     path = Path(file)
     if not path.is_file():
-        raise ValueError(f"agent {text!r}: there is no file {file!r}")
+        raise agent_error(text, f"there is no file {shorten(file, 200)}")
     warm_up(game)
     bot = PythonBot(game, text, path, name, settings, seed, start_seconds)
     try:
         bot.start()
     except NoMove as reason:
-        raise ValueError(f"agent {text!r}: {reason}") from None
+        raise agent_error(text, reason) from None
     return bot
