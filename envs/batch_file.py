@@ -2,6 +2,7 @@
 
 import json
 import struct
+import tokenize
 import zipfile
 import zlib
 from collections.abc import Iterator
@@ -103,6 +104,7 @@ def _damage_refused() -> Iterator[None]:
         TypeError,
         KeyError,
         SyntaxError,
+        tokenize.TokenError,
         OverflowError,
     ) as error:
         raise ValueError("is no file of GameBatch.save, or is damaged") from error
@@ -162,7 +164,7 @@ def _check_names(given: dict[str, Any], options: tuple[Option, ...]) -> None:
 
 
 def _batch_of_settings(game: Game, number: int, threads: int, raw: np.ndarray) -> GameBatch:
-    if raw.size != 2 * SETTINGS_DTYPE.itemsize or raw.dtype != np.uint8:
+    if raw.shape != (2, SETTINGS_DTYPE.itemsize):
         raise ValueError("is damaged: its settings have another size")
     settings = raw.reshape(-1).view(SETTINGS_DTYPE)
     rewards, auto_reset = int(settings["rewards"][0]), bool(settings["auto_reset"][0])
