@@ -165,7 +165,7 @@ def _check_names(given: dict[str, Any], options: tuple[Option, ...]) -> None:
 
 
 def _batch_of_settings(game: Game, number: int, threads: int, raw: np.ndarray) -> GameBatch:
-    if raw.size != 2 * SETTINGS_DTYPE.itemsize or raw.dtype != np.uint8:
+    if raw.shape != (2, SETTINGS_DTYPE.itemsize):
         raise ValueError("is damaged: its settings have another size")
     settings = raw.reshape(-1).view(SETTINGS_DTYPE)
     rewards, auto_reset = int(settings["rewards"][0]), bool(settings["auto_reset"][0])

@@ -147,22 +147,33 @@ def _same_derived(state: Any, spare: Any) -> bool:
 
 @kernel
 def _phase_is_possible(state: Any, players: Any) -> bool:
-    if state["over"] != RUNNING:
-        for player in range(players):
+    marker = np.int64(state["marker"])
+    # whoever took the marker has it on the floor line, if there was room, until that is paid
+    kept = marker == MARKER_IN_CENTRE
+    if not kept:
+        kept = state["floor_marker"][marker] > 0 or state["floor_count"][marker] == FLOOR_SPACES
+    if state["over"] == RUNNING and state["phase"] == OFFER:
+        return state["tiles_out"] > 0 and kept
+    if state["tiles_out"] > 0:
+        return False
+    # players tile in turn order from the one who began the round on
+    waiting = np.int64(0)
+    if state["over"] == RUNNING:
+        if state["phase"] != TILING or state["option_wall"] != GREY:
+            return False
+        # the row that waits is the first full line, and there is a choice
+        columns = np.int64(waiting_columns(state))
+        if _first_full_line(state, np.int64(state["to_move"])) != state["row"] or columns & (columns - 1) == 0:
+            return False
+        waiting = players - (np.int64(state["to_move"]) - np.int64(state["start"])) % players
+    for turn in range(players):
+        player = (np.int64(state["start"]) + turn) % players
+        if turn < players - waiting:
             if state["floor_count"][player] > 0 or _first_full_line(state, player) < SIZE:
                 return False
-        return state["tiles_out"] == 0
-    if state["phase"] == OFFER:
-        marker = np.int64(state["marker"])
-        if marker != MARKER_IN_CENTRE:
-            taken = state["floor_marker"][marker] > 0 or state["floor_count"][marker] == FLOOR_SPACES
-            return state["tiles_out"] > 0 and taken
-        return state["tiles_out"] > 0
-    if state["phase"] != TILING or state["option_wall"] != GREY or state["tiles_out"] > 0:
-        return False
-    # the row that waits is the first full line, and there is a choice
-    columns = np.int64(waiting_columns(state))
-    return _first_full_line(state, np.int64(state["to_move"])) == state["row"] and columns & (columns - 1) != 0
+        elif marker == player and not kept:
+            return False
+    return True
 
 
 @kernel

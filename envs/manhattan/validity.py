@@ -124,6 +124,9 @@ def _phase_fault(state: Any, players: Any, rounds: Any) -> int:
         for colour in range(4):
             left += _reserve(state, np.int64(colour))
         return 0 if left == 0 and state["over"] == ENDED and state["round"] == rounds else _OVER
+    # after the draft it is the colour of whoever would be next
+    if state["phase"] == BUILD and state["draft_colour"] != state["start"]:
+        return _ROUND
     for player in range(players):
         fits = False
         if state["phase"] == DRAFT:

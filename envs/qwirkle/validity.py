@@ -20,7 +20,7 @@ FAULTS = (
     "tiles in a row or a column of the table are no line",
     "the empty cells beside tiles, or what they admit, are wrong",
     "the tiles of the table are not connected",
-    "turn_number or passes is one that the options exclude",
+    "turn_number or passes is one that options or bag exclude",
     "the running turn cannot have come about",
 )
 _ABSENT, _COUNTS, _TILES, _EXTENT, _LINE, _FRONTIER, _CONNECTED, _NUMBERS, _TURN = range(1, len(FAULTS))
@@ -176,6 +176,8 @@ def _turn_fault(state: Any, spare: Any) -> int:
     running = state["over"] == RUNNING
     passes = np.int64(state["passes"])
     if state["turn_number"] > state["option_max_turns"] or passes > players or (running and passes == players):
+        return _NUMBERS
+    if passes > 0 and state["bag_size"] > 0:
         return _NUMBERS
     placed = np.int64(state["placed_count"])
     returned = np.int64(state["returned_count"])
