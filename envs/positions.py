@@ -10,6 +10,7 @@ import numpy as np
 
 from .engine.random_stream import GAME_STREAM, seed_stream
 from .engine.state import CUT_OFF, ENDED, RUNNING
+from .options import with_later_ones
 
 if TYPE_CHECKING:
     from .game import Game
@@ -112,6 +113,8 @@ def read_position(game: "Game", position: Any, seed: int) -> np.void:
 
 
 def _check_options(game: "Game", options: Any) -> None:
+    if isinstance(options, dict):
+        options = with_later_ones(game.description.options, options)
     check_object(options, "options", list(game.options))
     for name, value in game.options.items():
         given = options[name]

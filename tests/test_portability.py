@@ -107,7 +107,9 @@ def opens_text(call):
         return True
     if isinstance(call.func, ast.Attribute) and ast.unparse(call.func.value) in ("os", "Image", "webbrowser"):
         return False
-    texts = [one.value for one in (*call.args, *(each.value for each in call.keywords)) if isinstance(one, ast.Constant)]
+    texts = [
+        one.value for one in (*call.args, *(each.value for each in call.keywords)) if isinstance(one, ast.Constant)
+    ]
     return name == "open" and not any(isinstance(text, str) and re.fullmatch("[rwax]b[+]?", text) for text in texts)
 
 

@@ -6,7 +6,7 @@ that a file could hold.
 """
 
 import json
-from dataclasses import MISSING, asdict, dataclass, field, fields
+from dataclasses import MISSING, asdict, dataclass, field, fields, replace
 from importlib.resources.abc import Traversable
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
@@ -14,6 +14,7 @@ from typing import IO, TYPE_CHECKING, Any
 from ...envs.description import GameDescription
 from ...envs.files import write_atomically
 from ...envs.game import Game, make_game
+from ...envs.options import with_later_ones
 from ...envs.registry import describe
 from .architecture import Architecture, build
 
@@ -135,7 +136,7 @@ def load_network(path: str | Path | Traversable) -> tuple["nn.Module", NetworkHe
     except SafetensorError as error:
         raise ValueError(f"{path} is damaged, or no safetensors file ({error})") from None
     try:
-        head = _read_head(content)
+        head = _with_later_options(_read_head(content))
         # on "meta" nothing is drawn and no memory is taken: the numbers come from the file
         with torch.device("meta"):
             network = build(_game_of(head), head.architecture)
@@ -166,6 +167,11 @@ def _read_head(content: bytes) -> NetworkHead:
         if _has_fields(plain, NetworkHead):
             return NetworkHead(**{**plain, "architecture": Architecture(**given)})
     raise ValueError("the file's description of its network lacks something, or has too much")
+
+
+def _with_later_options(head: NetworkHead) -> NetworkHead:
+    """Return the head of a file that may be older than some options of its game."""
+    return replace(head, options=with_later_ones(describe(head.game).options, head.options))
 
 
 def _has_fields(plain: dict[str, Any], kind: type) -> bool:

@@ -151,4 +151,6 @@ def _write(path: Path, content: bytes) -> None:
 
 @cache
 def _tell_once(reason: str) -> None:
-    tell(f"compiled kernels cannot be kept, and are compiled at every start ({reason}); {VARIABLE}=FOLDER names a folder")
+    tell(
+        f"compiled kernels cannot be kept, and are compiled at every start ({reason}); {VARIABLE}=FOLDER names a folder"
+    )

@@ -9,12 +9,11 @@ NUM_ACTIONS = 4
 FIRST_LIMIT = 3
 LAST_POINTS = 3
 
-DTYPE = record_dtype(
-    ("num_players", "pile"),
-    [
-        ("stones", "u1"),
-        ("taken", "u1", (MOST_PLAYERS,)),
-        ("luck", "u1", (MOST_PLAYERS,)),
-        ("last_take", "u1"),
-    ],
+OPTION_NAMES = ("num_players", "pile")
+FIELDS = (
+    ("stones", "u1"),
+    ("taken", "u1", (MOST_PLAYERS,)),
+    ("luck", "u1", (MOST_PLAYERS,)),
+    ("last_take", "u1"),
 )
+DTYPE = record_dtype(OPTION_NAMES, FIELDS)
