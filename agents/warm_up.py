@@ -75,8 +75,9 @@ def _play_environment(game: Game) -> None:
     env = TurnEnv(game)
     env.reset(seed=0)
     while env.agents:
-        _, _, terminated, truncated, info = env.last()
-        env.step(None if terminated or truncated else int(np.flatnonzero(info["action_mask"])[-1]))
+        agent = env.agent_selection
+        over = env.terminations[agent] or env.truncations[agent]
+        env.step(None if over else int(np.flatnonzero(env.infos[agent]["action_mask"])[-1]))
 
 
 def _decisions(game: Game) -> Decisions:

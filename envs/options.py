@@ -1,4 +1,9 @@
-"""The options of a game: their names, valid values and defaults."""
+"""The options of a game: their names, valid values and defaults.
+
+The options that a game began with are its original ones: every file (record, position, network) has to spell them out,
+as it does the number of players. The default of an option that comes later is how the game was before, and older files,
+which lack it, are read with it.
+"""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -18,6 +23,8 @@ class Choice:
     choices: tuple[str, ...]
     default: str
     meaning: str
+    original: bool = False
+    """Whether the game has had it from the beginning, so that files have to spell it out."""
 
     @property
     def valid(self) -> str:
@@ -46,6 +53,8 @@ class Number:
     high: int
     default: int
     meaning: str
+    original: bool = False
+    """Whether the game has had it from the beginning, so that files have to spell it out."""
 
     @property
     def valid(self) -> str:
@@ -83,6 +92,12 @@ def check_names(game: str, options: tuple[Option, ...], given: Iterable[Any]) ->
     for name in given:
         if name not in known:
             raise ValueError(f"{game} has no option {shorten(name)}; it has {', '.join(known)}")
+
+
+def with_later_ones(options: tuple[Option, ...], given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the options of a file, with the default of each that it lacks and that may be newer than the file."""
+    later = (option for option in options if not option.original and option.name != "num_players")
+    return {**{option.name: option.default for option in later}, **given}
 
 
 def complete(game: str, options: tuple[Option, ...], given: Mapping[str, Any]) -> dict[str, Any]:

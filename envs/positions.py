@@ -11,6 +11,7 @@ import numpy as np
 from .engine.random_stream import GAME_STREAM, seed_stream
 from .engine.state import CUT_OFF, ENDED, RUNNING
 from .messages import shorten
+from .options import with_later_ones
 from .strict_json import first_difference
 
 if TYPE_CHECKING:
@@ -121,6 +122,8 @@ def _is_text(value: Any, text: str) -> bool:
 
 
 def _check_options(game: "Game", options: Any) -> None:
+    if isinstance(options, dict):
+        options = with_later_ones(game.description.options, options)
     check_object(options, "options", list(game.options))
     for name, value in game.options.items():
         given = options[name]

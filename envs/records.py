@@ -23,6 +23,7 @@ from .engine.random_stream import checked_seed
 from .files import read_lines, write_atomically
 from .game import Game, IllegalMove, Position, make_game
 from .messages import shorten
+from .options import with_later_ones
 from .positions import check_list, check_object
 from .registry import describe
 from .strict_json import json_bytes, parse_json
@@ -138,8 +139,10 @@ def _check_form(record: Any) -> Game:
     check_object(record, "record", KEYS, optional=["forfeit"])
     if not isinstance(record["game"], str):
         raise ValueError(f"game: must be a name, not {shorten(record['game'])}")
-    options = check_object(record["options"], "options", [option.name for option in describe(record["game"]).options])
-    game = make_game(record["game"], **options)
+    known = describe(record["game"]).options
+    given = record["options"]
+    options = with_later_ones(known, given) if isinstance(given, dict) else given
+    game = make_game(record["game"], **check_object(options, "options", [option.name for option in known]))
     if record["seed"] is None:
         raise ValueError("seed: must be an integer, not null")
     checked_seed(record["seed"])

@@ -47,7 +47,7 @@ def _bound(file: str, description: GameDescription, **others: ModuleType) -> Mod
 
 
 def root_statistics(trees: np.ndarray, seats: np.ndarray, num_actions: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return what trees, `node_dtype` [n, pool], know of the actions at their roots, on the turns of `seats`, int64 [n].
+    """Return what trees, `node_dtype` [n, pool], know of the actions at their roots, on turns of `seats`, int64 [n].
 
     Returns visits int64 [n, num_actions] and the seats' mean returns float64 [n, num_actions], 0 where not visited.
     """

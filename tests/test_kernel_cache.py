@@ -1,4 +1,4 @@
-"""Compiled kernels on disk: where they are kept, whose files are read, what becomes of old, damaged and foreign ones."""
+"""Compiled kernels on disk: where they are, whose files are read, what becomes of old, damaged and foreign ones."""
 
 import ast
 import errno
@@ -158,7 +158,8 @@ def test_the_folder_among_temporary_ones_is_used_only_if_it_is_ours_alone(tmp_pa
         root.mkdir(mode=0o700)
         root.chmod({"open": 0o777, "readable": 0o755}.get(fault, 0o700))
     if fault == "another's":
-        monkeypatch.setattr(os, "getuid", lambda uid=os.getuid(): uid + 1)
+        other = os.getuid() + 1
+        monkeypatch.setattr(os, "getuid", lambda: other)
         root.rename(fallback(tmp_path))
     before = sorted(tmp_path.rglob("*"))
     found = find_folders(VERSION)
@@ -239,7 +240,7 @@ def tiny(tmp_path, monkeypatch):
     kernel_cache._outside_hash.cache_clear()
     file = tmp_path / "tiny.py"
     file.write_text(
-        "from meeplezoo.envs.engine.compilation import kernel\n\n\n@kernel\ndef double(number):\n    return 2 * number\n"
+        "from meeplezoo.envs.engine.compilation import kernel\n@kernel\ndef double(number):\n    return 2 * number\n"
     )
 
     def load():
@@ -382,7 +383,8 @@ def test_constants_that_a_kernel_imports_belong_to_it(tiny, tmp_path):
 @needs_compiler
 def test_processors_share_a_folder_and_so_do_processes_at_the_same_time(tmp_path):
     (tmp_path / "tiny.py").write_text(
-        "from meeplezoo.envs.engine.compilation import kernel\n\n\n@kernel\ndef double(number):\n    return 2 * number\n"
+        "from meeplezoo.envs.engine.compilation import kernel\n"
+        "@kernel\ndef double(number):\n    return 2 * number\n"
         "print(double(21), sum(double._cache_hits.values()))\n"
     )
 

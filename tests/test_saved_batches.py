@@ -1,4 +1,4 @@
-"""Files of saved batches: whatever a file holds, it is refused in one sentence, or its games can be played on safely."""
+"""Files of saved batches: whatever one holds, it is refused in one sentence, or its games can be played on safely."""
 
 import json
 import os
@@ -111,7 +111,9 @@ def test_fields_out_of_their_ranges_are_refused(name: str, tmp_path: Path) -> No
                 if field.low <= value <= field.high or not limits.min <= value <= limits.max:
                     continue
 
-                def change(arrays: dict[str, np.ndarray], field: Any = field, value: int = value) -> None:
+                def change(
+                    arrays: dict[str, np.ndarray], game: Any = game, field: Any = field, value: int = value
+                ) -> None:
                     records(arrays, "states", game)[field.name][4].reshape(-1)[-1:] = value
                     if not field.shape:
                         records(arrays, "states", game)[field.name][4] = value
@@ -119,13 +121,15 @@ def test_fields_out_of_their_ranges_are_refused(name: str, tmp_path: Path) -> No
                 assert_refused(path, change, f"states: game 4: {field.name} must be from {field.low} to {field.high}")
         for option in game.description.options:
 
-            def change_option(arrays: dict[str, np.ndarray], option: Any = option) -> None:
+            def change_option(arrays: Any, game: Any = game, option: Any = option) -> None:
                 records(arrays, "states", game)[f"option_{option.name}"][1] = 30_000
 
             assert_refused(path, change_option, f"states: the states are those of another game: .*{option.name}")
         for field, value in (("seed", 2**53), ("to_move", game.num_players), ("over", 3)):
 
-            def change_header(arrays: dict[str, np.ndarray], field: str = field, value: int = value) -> None:
+            def change_header(
+                arrays: dict[str, np.ndarray], game: Any = game, field: str = field, value: int = value
+            ) -> None:
                 records(arrays, "states", game)[field][0] = value
 
             assert_refused(path, change_header, f"states: game 0: {field} must be from 0 to {value - 1}, not {value}")

@@ -6,7 +6,7 @@ that a file could hold.
 """
 
 import json
-from dataclasses import MISSING, asdict, dataclass, field, fields
+from dataclasses import MISSING, asdict, dataclass, field, fields, replace
 from importlib.resources.abc import Traversable
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
@@ -15,7 +15,7 @@ from ...envs.description import GameDescription
 from ...envs.files import read_file, shown_path, write_atomically
 from ...envs.game import Game, make_game
 from ...envs.messages import shorten
-from ...envs.options import check_names
+from ...envs.options import check_names, with_later_ones
 from ...envs.registry import describe
 from ...envs.strict_json import first_difference, parse_json
 from .architecture import MOST_WEIGHTS, Architecture, build
@@ -135,7 +135,7 @@ def load_network(path: str | Path | Traversable) -> tuple["nn.Module", NetworkHe
     content = _read_content(path)
     try:
         header = _read_header(content)
-        head = _read_head(header.pop("__metadata__", None))
+        head = _with_later_options(_read_head(header.pop("__metadata__", None)))
         game = _game_of(head)
         # on "meta" nothing is drawn and no memory is taken: the numbers come from the file
         with torch.device("meta"):
@@ -195,6 +195,11 @@ def _read_head(metadata: Any) -> NetworkHead:
         if _has_fields(plain, NetworkHead):
             return NetworkHead(**{**plain, "architecture": Architecture(**given)})
     raise ValueError("the file's description of its network lacks something, or has too much")
+
+
+def _with_later_options(head: NetworkHead) -> NetworkHead:
+    """Return the head of a file that may be older than some options of its game."""
+    return replace(head, options=with_later_ones(describe(head.game).options, head.options))
 
 
 def _has_fields(plain: dict[str, Any], kind: type) -> bool:

@@ -20,9 +20,15 @@ GAME = GameDescription(
     version=0,
     package=__name__,
     options=(
-        Number("num_players", 2, 4, 2, "players at the table"),
-        Choice("wall", WALLS, "coloured", "wall with printed colours, or grey with free choice of the column"),
-        Number("max_rounds", 1, 1000, 30, "the game is cut off after this round"),
+        Number("num_players", 2, 4, 2, "players at the table", original=True),
+        Choice(
+            "wall",
+            WALLS,
+            "coloured",
+            "wall with printed colours, or grey with free choice of the column",
+            original=True,
+        ),
+        Number("max_rounds", 1, 1000, 30, "the game is cut off after this round", original=True),
     ),
     state_dtype=DTYPE,
     state_fields=FIELDS,

@@ -1,8 +1,8 @@
 """Where compiled kernels are kept: in folders that nobody else can write to.
 
 A root holds one folder per version of the sources. A compiled kernel is a pickle, which may run anything when it is
-read, so that folders and files which others could have written are never used. Where files have no owners (Windows), the
-user's own folders are taken as they are.
+read, so that folders and files which others could have written are never used. Where files have no owners (Windows),
+the user's own folders are taken as they are.
 """
 
 import atexit
@@ -50,8 +50,8 @@ class _Root:
 def find_folders(version: str) -> CacheFolders:
     """Return the folders for a version of the kernels, which is the name of each.
 
-    The first root that can be written to is written to. A folder of kernels that can only be read, such as one that came
-    with an image, is read. A line on stderr says so if what the user has chosen can be neither.
+    The first root that can be written to is written to. A folder of kernels that can only be read, such as one that
+    came with an image, is read. A line on stderr says so if what the user has chosen can be neither.
     """
     read: list[Path] = []
     for root in _roots():

@@ -1,4 +1,4 @@
-"""Compiled kernels on disk: one file per kernel and signature, complete or not there, and read only if nothing is amiss.
+"""Compiled kernels on disk: one file per kernel and signature, complete or not there, read only if nothing is amiss.
 
 numba's own cache keeps an index beside its files, which two processes that compile at the same time overwrite for each
 other, looks at the source of a function alone and ends the program if the disk is full. Here a file's name follows from
@@ -20,9 +20,9 @@ from typing import Any
 import llvmlite
 import numba
 import numpy as np
+from numba.core import serialize
 from numba.core.caching import NullCache
 from numba.core.compiler import CompileResult
-from numba.core.serialize import dumps
 
 from .cache_folders import KERNEL, UNFINISHED, VARIABLE, CacheFolders, find_folders, is_trusted_file, renew_folder, tell
 from .kernel_sources import hash_files, kernel_sources, module_sources
@@ -30,6 +30,9 @@ from .kernel_sources import hash_files, kernel_sources, module_sources
 _SOURCES = Path(__file__).resolve().parents[1]
 _HEAD = b"meeplezoo kernel 1\n"
 _DIGEST_SIZE = 32
+
+# numba carries no types here
+_dumps: Any = serialize.dumps
 
 
 @cache
@@ -82,7 +85,8 @@ class KernelCache(NullCache):
         for folder in folders().read:
             content = _read(folder / name)
             if content is not None:
-                return CompileResult._rebuild(target_context, *pickle.loads(content))
+                rebuild: Any = CompileResult._rebuild
+                return rebuild(target_context, *pickle.loads(content))
         return None
 
     def save_overload(self, sig: Any, data: Any) -> None:
@@ -96,7 +100,7 @@ class KernelCache(NullCache):
             try:
                 if not directory.is_dir():
                     renew_folder(directory)
-                _write(directory / self._file_name(sig, data.codegen), dumps(data._reduce()))
+                _write(directory / self._file_name(sig, data.codegen), _dumps(data._reduce()))
             except RuntimeError:
                 # Ctrl-C while LLVM was at work: the code is there and runs, but LLVM has not handed it over
                 pass

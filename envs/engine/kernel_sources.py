@@ -60,7 +60,9 @@ def _imported(path: Path, top: Path | None) -> Iterator[Path]:
             place = base.joinpath(*stem.split(".")) if stem else base
             # words of comments and new names are no files, and do no harm
             yield from _files_of(place, re.findall(r"\w+", names))
-    for modules in _PLAIN_IMPORT.findall(text) if top is not None else ():
+    if top is None:
+        return
+    for modules in _PLAIN_IMPORT.findall(text):
         for module in re.findall(r"\w[\w.]*", modules):
             yield from _files_of(top.joinpath(*module.split(".")), [])
 

@@ -6,8 +6,8 @@
 | `margin` | (own score - best other score) / the game's margin scale |
 | `rank` | from +1 (first) to -1 (last) in equal steps; tied players share the mean of their places |
 
-Whoever plays alone wins or loses against the rules: `outcome` and `rank` are +1 in place 0 and -1 otherwise, and the best
-other score is 0.
+Whoever plays alone wins or loses against the rules: `outcome` and `rank` are +1 in place 0 and -1 otherwise, and the
+best other score is 0.
 """
 
 from functools import cache

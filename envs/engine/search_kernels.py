@@ -155,9 +155,9 @@ def back_up_all(
     """End the simulations of `descend_all` with what a network says of their leaves.
 
     ahead: records [n], the positions that were valued, the leaves themselves or what `play_on_all` made of them.
-    priors: float32 [n, num_actions], of the player to move at the leaf; values: float32 [n, returns of a node], the return
-    that each player may expect, 0 to 1. Games that are over count as they are. mask: int8 [num_actions], room to work
-    in.
+    priors: float32 [n, num_actions], of the player to move at the leaf; values: float32 [n, returns of a node], the
+    return that each player may expect, 0 to 1. Games that are over count as they are. mask: int8 [num_actions], room to
+    work in.
     """
     players = values.shape[1]
     returns = np.zeros(players, np.float32)

@@ -30,9 +30,17 @@ GAME = GameDescription(
     version=0,
     package=__name__,
     options=(
-        Number("num_players", 2, 4, 4, "players at the table"),
-        Choice("seats", SEATS, "opposite", "two players: sitting opposite each other or at adjacent sides"),
-        Choice("tiebreak", TIEBREAKS, "towers", "tallest tower, then majorities decide a tie, or all tied share it"),
+        Number("num_players", 2, 4, 4, "players at the table", original=True),
+        Choice(
+            "seats", SEATS, "opposite", "two players: sitting opposite each other or at adjacent sides", original=True
+        ),
+        Choice(
+            "tiebreak",
+            TIEBREAKS,
+            "towers",
+            "tallest tower, then majorities decide a tie, or all tied share it",
+            original=True,
+        ),
     ),
     state_dtype=DTYPE,
     state_fields=FIELDS,
