@@ -24,6 +24,7 @@ HUMAN = "human"
 """The agent that is a person, in `meeplezoo play`."""
 
 _LONGEST_MESSAGE = 300
+_FEW = 6
 
 
 class CommandParser(argparse.ArgumentParser):
@@ -324,7 +325,8 @@ def _listed(agents: Sequence[str]) -> str:
     number = "1 agent is" if len(agents) == 1 else f"{len(agents)} agents are"
     from ..envs.messages import display_name
 
-    return f"{number} given ({', '.join(map(display_name, agents))})"
+    shown = [*map(display_name, agents[:_FEW]), *["..."][: len(agents) - _FEW]]
+    return f"{number} given ({', '.join(shown)})"
 
 
 def _player_counts(game: GameDescription) -> str:

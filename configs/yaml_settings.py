@@ -56,7 +56,9 @@ def parse_overrides(overrides: list[str]) -> dict[str, Any]:
 
 def write_settings(settings: Mapping[str, Any]) -> str:
     """Return a YAML text that `parse_settings` reads as the same settings."""
-    return yaml.dump(dict(settings), Dumper=_Dumper, sort_keys=False, default_flow_style=None, width=100)
+    return yaml.dump(
+        dict(settings), Dumper=_Dumper, sort_keys=False, default_flow_style=None, width=100, allow_unicode=True
+    )
 
 
 class _Dumper(yaml.SafeDumper):

@@ -124,5 +124,5 @@ def test_every_public_method_works_without_compilation() -> None:
     assert outputs[0].splitlines()[-3:] == [
         "Game left out: blank door kernels name num_players observation_fields observation_ranges observation_size",
         "GameBatch left out:",
-        "Decisions left out:",
+        "Decisions left out: game_indices plies",
     ]

@@ -110,6 +110,8 @@ def opens_text(call):
         "Image",
         "webbrowser",
         "archive",
+        "one",
+        "archive",
     ):
         return False
     texts = [

@@ -13,11 +13,13 @@ import numpy as np
 import pytest
 
 from meeplezoo.envs import Game, GameBatch, game_names, make_game
-from meeplezoo.envs.engine.rewards import OUTCOME_DTYPE, SETTINGS_DTYPE
+from meeplezoo.envs.engine.rewards import SETTINGS_DTYPE, outcome_dtype
 from meeplezoo.envs.registry import describe
 
 NAMES = game_names()
 Change = Callable[[np.ndarray], None]
+
+_OUTCOME = outcome_dtype(4)
 
 
 def games_of(name: str) -> list[Game]:
@@ -191,7 +193,7 @@ def test_finals_are_blank_or_finished_games(name: str, tmp_path: Path) -> None:
         (lambda o: o["places"].__setitem__((1, 0), -1), "places must be from 0 to 1"),
         (lambda o: o["places"].__setitem__((1, 3), 2), "places must be from 0 to 1"),
         (lambda o: o["scores"].__setitem__((1, 3), 2), "scores of players who are not in the game"),
-        (lambda o: o.view(np.uint8).reshape(6, -1).__setitem__((0, OUTCOME_DTYPE.fields["done"][1]), 7), "0 or 1"),
+        (lambda o: o.view(np.uint8).reshape(6, -1).__setitem__((0, _OUTCOME.fields["done"][1]), 7), "0 or 1"),
         (lambda o: o["truncated"].__setitem__(0, True), "truncated without being done"),
         (lambda o: o["done"].__setitem__(0, True), "done, but there is no final state"),
     ],
@@ -199,7 +201,7 @@ def test_finals_are_blank_or_finished_games(name: str, tmp_path: Path) -> None:
 def test_outcomes_that_cannot_be_are_refused(change: Change, sentence: str, tmp_path: Path) -> None:
     path = tmp_path / "games.npz"
     saved(make_game(NAMES[0], num_players=2), path, plies=3)
-    assert_refused(path, lambda arrays: change(arrays["outcomes"].view(OUTCOME_DTYPE)), f"outcomes: .*{sentence}")
+    assert_refused(path, lambda arrays: change(arrays["outcomes"].view(_OUTCOME)), f"outcomes: .*{sentence}")
 
 
 @pytest.mark.parametrize(

@@ -241,13 +241,13 @@ def test_what_is_in_the_place_of_a_file_is_named(played, tmp_path, capsys):
     ("content", "message"),
     [
         (b"", "must be a mapping"),
-        (b"\xff\xfe", "is not UTF-8 text"),
+        (b"\xff\xfe", "is not UTF-8"),
         (b"game: azul\n", "the setting 'agents' is missing"),
         (b"game: azul\nagents: [random, greedy]\nrounds: 1e99\n", "rounds must be an integer from 1 to 100,000"),
-        (b"game: azul\nagents: [random, greedy]\nprecision: .nan\n", "precision must be a number above 0"),
+        (b"game: azul\nagents: [random, greedy]\nprecision: .nan\n", "holds .nan, which is not a finite number"),
         (b"game: azul\nagents: [random, greedy]\nseed: 1.5\n", "seed must be an integer from 0"),
         (b"game: azul\nagents: [random, greedy]\nseed: null\n", "seed must be an integer, not None"),
-        (b"# " + b"x" * 2**20, "is larger than 1,048,576 bytes"),
+        (b"# " + b"x" * 2**20, "is larger than 262,144 bytes"),
     ],
 )
 def test_damaged_settings_are_named(content, message, folder, capsys):
