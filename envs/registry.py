@@ -4,6 +4,7 @@ from functools import cache
 from importlib import import_module
 
 from .description import GameDescription
+from .messages import shorten
 
 GAMES = {
     "azul": "azul",
@@ -22,6 +23,6 @@ def game_names() -> tuple[str, ...]:
 def describe(name: str) -> GameDescription:
     """Return the description of a game; ValueError that lists the games if there is none of that name."""
     if name not in GAMES:
-        raise ValueError(f"there is no game {name!r}; the games are {', '.join(GAMES)}")
+        raise ValueError(f"there is no game {shorten(name)}; the games are {', '.join(GAMES)}")
     description: GameDescription = import_module(f".{GAMES[name]}", __package__).GAME
     return description
