@@ -58,6 +58,7 @@ class NetworkTrees:
         plies: int = 0,
         nodes: int = 20_000,
     ) -> None:
+        states = game.door.many(states)
         number = len(states)
         self._game = game
         self._states = states

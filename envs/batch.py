@@ -109,7 +109,7 @@ class GameBatch:
 
     def reset(self, seed: int | np.ndarray | None = None) -> None:
         """Begin all games anew: from one seed, or from one seed per game (integers [N], 0 to 2**53 - 1)."""
-        if np.iterable(seed):
+        if np.iterable(seed) and not isinstance(seed, str | bytes):
             try:
                 seeds = integer_array(seed, "they", self._shape)
             except ValueError as error:
@@ -141,7 +141,9 @@ class GameBatch:
         """
         if not self._begun:
             self._refuse_blank()
-        if not is_plain(actions, _INT64) or actions.shape != self._shape:
+        # `is_plain`, written out: a call costs as much as the test
+        plain = type(actions) is np.ndarray and actions.dtype is _INT64 and actions.flags.carray
+        if not plain or actions.shape != self._shape:
             actions = integer_array(actions, "actions", self._shape)
         if mask is None:
             mask = self._no_mask

@@ -56,7 +56,9 @@ def load_batch(path: Path) -> GameBatch:
         try:
             return _read_batch(file)
         except ValueError as error:
-            raise ValueError(f"{path} {error}") from error.__cause__
+            # what is wrong with the file as a whole, or a sentence about a part of it
+            link = " " if str(error).startswith(("is ", "holds ")) else ": "
+            raise ValueError(f"{path}{link}{error}") from error.__cause__
 
 
 def _read_batch(file: IO[bytes]) -> GameBatch:

@@ -3,8 +3,8 @@
 A game's folder holds modules with these functions; kernels work on one record and never raise or allocate.
 
 - `rules`, kernels: `set_up(state)`, `count_legal(state)`, `nth_legal(state, n)`, `is_legal(state, action)`,
-  `is_safe(state, action)`, `legal_mask(state, mask)`, `apply(state, action)`,
-  `observe(state, seat, form, observation)`, `result(state, scores, places)`, `redeal(state, seat)`;
+  `legal_mask(state, mask)`, `apply(state, action)`, `observe(state, seat, form, observation)`,
+  `result(state, scores, places)`, `redeal(state, seat)`;
 - `validity`: `FAULTS`, sentences, and the kernel `fault(state, spare)`, which returns the index of one that is true of
   the record, 0 if there is none; `spare` is a copy of the record and room to work in. All that the other kernels rely
   on is tested there; each field is in its range already;

@@ -12,7 +12,7 @@ import numpy as np
 
 from .arrays import is_plain
 from .messages import shorten
-from .options import Option
+from .options import Choice, Option
 
 
 class StateDoor:
@@ -24,8 +24,8 @@ class StateDoor:
     def __init__(self, name: str, options: Sequence[Option], blank: np.ndarray) -> None:
         self._name = name
         self._dtype = blank.dtype
-        self._option_fields = [f"option_{option.name}" for option in options]
-        places = [self._place(field) for field in self._option_fields]
+        self._options = options
+        places = [self._place(option) for option in options]
         first, stop = min(start for start, _ in places), max(stop for _, stop in places)
         if stop - first != sum(stop - start for start, stop in places):
             raise TypeError(f"{name}: the options do not lie side by side in a record")
@@ -36,9 +36,9 @@ class StateDoor:
         self._blank = blank
         self._option_bytes = self._options_of(blank)
 
-    def _place(self, field: str) -> tuple[int, int]:
+    def _place(self, option: Option) -> tuple[int, int]:
         assert self._dtype.fields is not None
-        dtype, start, *_ = self._dtype.fields[field]
+        dtype, start, *_ = self._dtype.fields[f"option_{option.name}"]
         return start, start + dtype.itemsize
 
     def _options_of(self, states: np.ndarray) -> bytes:
@@ -101,15 +101,21 @@ class StateDoor:
         return records.view(np.ndarray)
 
     def _refuse_options(self, states: np.ndarray, beginning: str) -> NoReturn:
-        for field in self._option_fields:
-            expected = self._blank[field][0]
-            other = states[field] != expected
-            if other.any():
-                option, found = field.removeprefix("option_"), states[field][other][0]
-                raise ValueError(
-                    f"{beginning} of another game: {self._name} with option {option} encoded as {found}, not {expected}"
-                )
+        for option in self._options:
+            field = f"option_{option.name}"
+            expected = int(self._blank[field][0])
+            other = states[field][states[field] != expected]
+            if len(other):
+                found, wanted = _decode(option, int(other[0])), _decode(option, expected)
+                raise ValueError(f"{beginning} of another game: {self._name} with {option.name}={found}, not {wanted}")
         raise AssertionError("the options differ, but none of them does")
+
+
+def _decode(option: Option, number: int) -> str:
+    """Return an option's value, as a text, from the number that a record holds; the number itself if it is wrong."""
+    if isinstance(option, Choice) and 0 <= number < len(option.choices):
+        return option.choices[number]
+    return str(number)
 
 
 def _kind(value: Any) -> str:

@@ -131,7 +131,7 @@ def test_reset_takes_one_seed_per_game() -> None:
     with pytest.raises(ValueError, match=r"one integer, or 3 of them; they must have the shape \(3,\), not \(2,\)"):
         batch.reset(np.array([1, 2]))
     for seed in (-1, 2**53, 1.5, "7", True):
-        with pytest.raises(ValueError, match="seed must be (one|an) integer"):
+        with pytest.raises(ValueError, match=r"seed must be (one|an) integer"):
             batch.reset(seed)  # type: ignore[arg-type]
 
 

@@ -111,7 +111,6 @@ def opens_text(call):
         "webbrowser",
         "archive",
         "one",
-        "archive",
     ):
         return False
     texts = [

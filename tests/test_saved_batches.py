@@ -1,4 +1,4 @@
-"""Files of saved batches: whatever one holds, it is refused in one sentence, or its games can be played on safely."""
+"""Files of saved batches: whatever they hold, it is refused in one sentence, or its games can be played on safely."""
 
 import json
 import os
@@ -102,6 +102,16 @@ def test_a_batch_that_has_not_begun_is_loaded_as_such(tmp_path: Path) -> None:
     assert loaded.play_out() > 0
 
 
+def with_value(game: Game, field: str, number: int, value: int) -> Callable[[dict[str, np.ndarray]], None]:
+    """Return what sets a field, or its last element, of the state of a number."""
+
+    def change(arrays: dict[str, np.ndarray]) -> None:
+        values = records(arrays, "states", game)[field]
+        values[(number, *(-1 for _ in values.shape[1:]))] = value
+
+    return change
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_fields_out_of_their_ranges_are_refused(name: str, tmp_path: Path) -> None:
     path = tmp_path / "games.npz"
@@ -112,29 +122,14 @@ def test_fields_out_of_their_ranges_are_refused(name: str, tmp_path: Path) -> No
             for value in {int(limits.min), int(limits.max), field.low - 1, field.high + 1}:
                 if field.low <= value <= field.high or not limits.min <= value <= limits.max:
                     continue
-
-                def change(
-                    arrays: dict[str, np.ndarray], game: Any = game, field: Any = field, value: int = value
-                ) -> None:
-                    records(arrays, "states", game)[field.name][4].reshape(-1)[-1:] = value
-                    if not field.shape:
-                        records(arrays, "states", game)[field.name][4] = value
-
-                assert_refused(path, change, f"states: game 4: {field.name} must be from {field.low} to {field.high}")
+                sentence = f"states: game 4: {field.name} must be from {field.low} to {field.high}"
+                assert_refused(path, with_value(game, field.name, 4, value), sentence)
         for option in game.description.options:
-
-            def change_option(arrays: Any, game: Any = game, option: Any = option) -> None:
-                records(arrays, "states", game)[f"option_{option.name}"][1] = 30_000
-
-            assert_refused(path, change_option, f"states: the states are those of another game: .*{option.name}")
-        for field, value in (("seed", 2**53), ("to_move", game.num_players), ("over", 3)):
-
-            def change_header(
-                arrays: dict[str, np.ndarray], game: Any = game, field: str = field, value: int = value
-            ) -> None:
-                records(arrays, "states", game)[field][0] = value
-
-            assert_refused(path, change_header, f"states: game 0: {field} must be from 0 to {value - 1}, not {value}")
+            sentence = f"states: the states are those of another game: .*{option.name}"
+            assert_refused(path, with_value(game, f"option_{option.name}", 1, 30_000), sentence)
+        for header, value in (("seed", 2**53), ("to_move", game.num_players), ("over", 3)):
+            sentence = f"states: game 0: {header} must be from 0 to {value - 1}, not {value}"
+            assert_refused(path, with_value(game, header, 0, value), sentence)
 
 
 @pytest.mark.parametrize("name", NAMES)

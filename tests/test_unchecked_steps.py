@@ -107,12 +107,20 @@ def test_illegal_actions_change_no_other_game_and_no_option(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_safe_actions_are_the_legal_ones_and_more(name: str) -> None:
+def test_no_integer_makes_a_game_write_outside_its_record(name: str) -> None:
+    """What even unchecked steps refuse: kernels play such actions in no way either."""
+    random = np.random.default_rng(6)
     for game in games_of(name):
-        batch = GameBatch(game, 1)
-        batch.reset(4)
-        rules = game.description.module("rules")
-        for _ in range(100):
-            legal = np.flatnonzero(batch.mask()[0])
-            assert all(rules.is_safe(batch.states[0], action) for action in legal)
-            batch.step(batch.random_actions())
+        batch = GameBatch(game, 3)
+        batch.reset(2)
+        before = batch.states[[0, 2]].tobytes()
+        for _ in range(40):
+            batch.step_some(np.array([1]), batch.random_actions()[1:2])
+            for action in (-1, -2, game.num_actions, -(2**63), 2**62, *random.integers(-(2**14), 2**14, 5).tolist()):
+                state = batch.states[1:2].copy()
+                around = np.concatenate([batch.states[:1], state, batch.states[2:]])
+                if not 0 <= action < game.num_actions:
+                    game.kernels.apply_one(around[1:2], np.int64(action))
+                    assert around[[0, 2]].tobytes() == before
+                    around["ply"][1] -= 1
+                    assert around[1:2].tobytes() == state.tobytes()

@@ -34,7 +34,6 @@ __all__ = [
     "apply",
     "count_legal",
     "is_legal",
-    "is_safe",
     "legal_mask",
     "nth_legal",
     "observe",
@@ -132,12 +131,6 @@ def is_legal(state: Any, action: int) -> bool:
 
 
 @kernel
-def is_safe(state: Any, action: int) -> bool:
-    """Tell whether `apply` keeps to the record with an action of the game, which may be illegal."""
-    return (state["phase"] == TILING) == (action >= NUM_TARGETS * (2 * state["option_num_players"] + 2))
-
-
-@kernel
 def legal_mask(state: Any, mask: Any) -> None:
     """Write 1 for legal and 0 for other actions to int8[num_actions]; all 0 when the game is over."""
     sources = 2 * state["option_num_players"] + 2
@@ -159,14 +152,22 @@ def legal_mask(state: Any, mask: Any) -> None:
 
 @kernel
 def apply(state: Any, action: int) -> None:
-    """Play a legal action and all that follows without a decision, up to the next decision or the end."""
+    """Play a legal action and all that follows without a decision, up to the next decision or the end.
+
+    An illegal one, any integer, leaves the record meaningless or as it is, and nothing else is written to.
+    """
     if state["phase"] == TILING:
         player: Any = np.int64(state["to_move"])
         row: Any = np.int64(state["row"])
-        tile_line_at(state, player, row, action - NUM_TARGETS * (2 * state["option_num_players"] + 2))
+        column = action - NUM_TARGETS * (2 * state["option_num_players"] + 2)
+        if column < 0 or column >= SIZE:
+            return
+        tile_line_at(state, player, row, column)
         _finish_tiling(state, player, row + 1)
         return
     source = action // NUM_TARGETS
+    if source < 0 or source >= 2 * state["option_num_players"] + 2:
+        return
     target = action - source * NUM_TARGETS
     colour = target // NUM_DESTINATIONS
     destination = target - colour * NUM_DESTINATIONS

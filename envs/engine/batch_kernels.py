@@ -158,8 +158,6 @@ def _step_one(states: Any, index: int, action: int, outcomes: Any, finals: Any, 
             outcome["rewards"][player] = 0.0
     if state["over"] != RUNNING:
         return
-    if not settings[0]["check"] and not rules.is_safe(state, action):
-        return
     rules.apply(state, action)
     state["ply"] += 1
     if state["over"] == RUNNING:

@@ -35,7 +35,6 @@ __all__ = [
     "apply",
     "count_legal",
     "is_legal",
-    "is_safe",
     "legal_mask",
     "nth_legal",
     "observe",
@@ -155,12 +154,6 @@ def is_legal(state: Any, action: Any) -> bool:
 
 
 @kernel
-def is_safe(state: Any, action: Any) -> bool:
-    """Tell whether `apply` keeps to the record with an action of the game, which may be illegal."""
-    return (state["phase"] == DRAFT) == (action < count_selections(state))
-
-
-@kernel
 def legal_mask(state: Any, mask: Any) -> None:
     """Write 1 for legal and 0 for other actions to int8[num_actions]; all 0 when the game is over."""
     for action in range(len(mask)):
@@ -194,14 +187,20 @@ def legal_mask(state: Any, mask: Any) -> None:
 
 @kernel
 def apply(state: Any, action: Any) -> None:
-    """Play a legal action and all that follows without a decision, up to the next decision or the end."""
+    """Play a legal action and all that follows without a decision, up to the next decision or the end.
+
+    An illegal one, any integer, leaves the record meaningless or as it is, and nothing else is written to.
+    """
     player = np.int64(state["to_move"])
     selections = count_selections(state)
     if state["phase"] == DRAFT:
-        _select(state, player, action)
+        if 0 <= action < selections:
+            _select(state, player, action)
         return
     building = action - selections
     discard = building - _BUILDINGS * owned_colours(state)
+    if building < 0 or discard >= NUM_CARDS:
+        return
     if discard >= 0:
         _lose_smallest_part(state, player)
         _play_card(state, player, discard)

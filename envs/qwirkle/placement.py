@@ -153,8 +153,9 @@ def cell_of_action(state: Any, action: Any) -> Any:
         return np.int64(-1)
     width = np.int64(state["right"]) - np.int64(state["left"]) + 1
     height = np.int64(state["bottom"]) - np.int64(state["top"]) + 1
-    x = at % size - (size - width) // 2
-    y = at // size - (size - height) // 2
+    row_of_window = at // size
+    x = at - row_of_window * size - (size - width) // 2
+    y = row_of_window - (size - height) // 2
     if x < -1 or x > width or y < -1 or y > height:
         return np.int64(-1)
     column = (np.int64(state["left"]) + x + TORUS) % TORUS

@@ -36,7 +36,6 @@ __all__ = [
     "apply",
     "count_legal",
     "is_legal",
-    "is_safe",
     "legal_mask",
     "nth_legal",
     "observe",
@@ -160,14 +159,8 @@ def is_legal(state: Any, action: Any) -> bool:
 
 
 @kernel
-def is_safe(state: Any, action: Any) -> bool:
-    """Tell whether `apply` keeps to the record with an action of the game, which may be illegal.
-
-    Whether the picked tile belongs where it is placed is left out, the most expensive part of `is_legal`.
-    """
-    if state["picked"] == 0:
-        return is_legal(state, action)
-    cell = cell_of_action(state, action)
+def _is_free(state: Any, cell: Any) -> bool:
+    """Tell whether a tile can lie on a cell, whatever its kind: empty, beside the table, where the board goes on."""
     if state["opening_size"] > 0:
         return cell == opening_cell(state)
     if state["tiles_on_table"] == 0:
@@ -194,12 +187,21 @@ def legal_mask(state: Any, mask: Any) -> None:
 
 @kernel
 def apply(state: Any, action: Any) -> None:
-    """Play a legal action and all that follows without a decision, up to the next decision or the end."""
+    """Play a legal action and all that follows without a decision, up to the next decision or the end.
+
+    An illegal one, any integer, leaves the record meaningless or as it is, and nothing else is written to.
+    """
     player = np.int64(state["to_move"])
+    if action < 0 or (state["picked"] > 0) != (action > END):
+        return
     if action < RETURN:
+        if state["hands"][player, action] == 0:
+            return
         take_tile(state, player, action)
         state["picked"] = 1 + action
     elif action < END:
+        if state["hands"][player, action - RETURN] == 0:
+            return
         take_tile(state, player, action - RETURN)
         state["returned"][action - RETURN] += 1
         state["returned_count"] += 1
@@ -209,6 +211,8 @@ def apply(state: Any, action: Any) -> None:
         _end_turn(state, player)
     else:
         cell = cell_of_action(state, action)
+        if not _is_free(state, cell):
+            return
         put_tile(state, cell, np.int64(state["picked"]) - 1)
         state["picked"] = 0
         state["placed"][state["placed_count"]] = cell

@@ -13,7 +13,6 @@ __all__ = [
     "apply",
     "count_legal",
     "is_legal",
-    "is_safe",
     "legal_mask",
     "nth_legal",
     "observe",
@@ -46,11 +45,6 @@ def nth_legal(state, n):
 @kernel
 def is_legal(state, action):
     return state["over"] == RUNNING and 0 <= action < count_legal(state)
-
-
-@kernel
-def is_safe(state, action):
-    return True
 
 
 @kernel
