@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 CHANCES = ("open", "closed")
 SUFFIX = ".safetensors"
+MOST_SIMULATIONS = 10**6
+"""Simulations for a decision, at most; a search by time that is told no number may make so many."""
 _TREES_BYTES = 256 * 2**20
 """Memory that the trees of the games searched at once may take."""
 _USUAL_ACTIONS = 128
@@ -62,14 +64,13 @@ class NetworkSettings:
     sample: int = 0
 
 
-_MOST = 10**9
 _Group = tuple[np.ndarray, tuple[Game, np.ndarray, int], dict[str, Any]]
 _RANGES = {
-    "sims": (0, _MOST),
-    "seconds": (0, _MOST),
-    "considered": (0, _MOST),
-    "c": (0, _MOST),
-    "plies": (0, _MOST),
+    "sims": (0, MOST_SIMULATIONS),
+    "seconds": (0, 10**9),
+    "considered": (0, 10**9),
+    "c": (0, 10**9),
+    "plies": (0, 10**9),
     "win": (0, 1),
     "sample": (0, 1),
 }
@@ -290,7 +291,7 @@ def read_settings(text: str, words: list[str], defaults: NetworkSettings) -> Net
         except ValueError:
             raise ValueError(f"agent {text!r}: {name} must be a number, not {value!r}") from None
     if "seconds" in given and "sims" not in given:
-        given["sims"] = _MOST
+        given["sims"] = MOST_SIMULATIONS
     settings = replace(defaults, **given)
     if settings.chance not in CHANCES:
         raise ValueError(f"agent {text!r}: chance must be one of {', '.join(CHANCES)}")
