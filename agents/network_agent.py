@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 
 CHANCES = ("open", "closed")
 SUFFIX = ".safetensors"
+MOST_SIMULATIONS = 10**6
+"""Simulations for a decision, at most; a search by time that is told no number may make so many."""
 _TREES_BYTES = 256 * 2**20
 """Memory that the trees of the games searched at once may take."""
 _USUAL_ACTIONS = 128
@@ -38,9 +40,9 @@ _TRIED = 4
 _FASTER = 4
 """Times as many simulations as a game alone that one gets whose search shares its time with other games' searches."""
 _UNIT = 2**32 - 1
-_MOST_SIMULATIONS = 10**6
+MOST_SIMULATIONS = 10**6
 _VALID: Valid = {
-    "sims": Integers(0, _MOST_SIMULATIONS),
+    "sims": Integers(0, MOST_SIMULATIONS),
     "seconds": Numbers(0, MOST_SECONDS),
     "considered": Integers(0, 10**6),
     "c": Numbers(0, 10**9),
@@ -310,7 +312,7 @@ def read_settings(text: str, words: list[str], defaults: NetworkSettings) -> Net
     try:
         given = agent_settings.read_settings(words, _VALID)
         if "seconds" in given and "sims" not in given:
-            given["sims"] = _MOST_SIMULATIONS
+            given["sims"] = MOST_SIMULATIONS
         return replace(defaults, **given)
     except ValueError as error:
         raise agent_error(text, error) from None

@@ -77,6 +77,7 @@ class TurnEnv(AECEnv[str, dict[str, np.ndarray], int | None]):  # type: ignore[m
         self._checks = checks
         self._seats = {agent: seat for seat, agent in enumerate(self.possible_agents)}
         self._states = game.blank.copy()
+        self._form = game.form
         self._num_actions = game.num_actions
         self._observation_size = game.observation_size
         self._reset_stream: np.ndarray | None = None
@@ -155,9 +156,9 @@ class TurnEnv(AECEnv[str, dict[str, np.ndarray], int | None]):  # type: ignore[m
         observation = np.empty(self._observation_size, np.float32)
         before = None if self._frames is None else self._states[0].copy()
         # plain Python needs numpy's integers in the rules' bit operations
-        seat = self._play(self._states, np.int64(number), self.game.form, mask, observation)
+        seat = self._play(self._states, np.int64(number), self._form, mask, observation)
         if seat >= 0:
-            self.infos[self.agent_selection] = {"action_mask": self._no_actions()}
+            self.infos[self.agent_selection] = {"action_mask": np.zeros(self._num_actions, np.int8)}
             self._turn_to(seat, mask, observation)
         elif seat == self._illegal_move:
             self._refuse(number)
@@ -173,7 +174,10 @@ class TurnEnv(AECEnv[str, dict[str, np.ndarray], int | None]):  # type: ignore[m
         """Return what an agent sees; its mask is all 0 unless it has to decide."""
         if not self._has_reset:
             EnvLogger.error_observe_before_reset()
-        if self._known(agent) == self.agent_selection and not self._over:
+        # the name that the environment itself gave out needs no test, which would cost a twentieth of a step
+        if agent is not self.agent_selection:
+            agent = self._known(agent)
+        if agent == self.agent_selection and not self._over:
             return {"observation": self._observation, "action_mask": self._mask}
         return {"observation": self._seen_by(self._seats[agent]), "action_mask": self._no_actions()}
 
