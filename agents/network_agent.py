@@ -40,7 +40,6 @@ _TRIED = 4
 _FASTER = 4
 """Times as many simulations as a game alone that one gets whose search shares its time with other games' searches."""
 _UNIT = 2**32 - 1
-MOST_SIMULATIONS = 10**6
 _VALID: Valid = {
     "sims": Integers(0, MOST_SIMULATIONS),
     "seconds": Numbers(0, MOST_SECONDS),
