@@ -2,10 +2,12 @@
 
 import json
 import math
+import re
 from typing import Any, NoReturn
 
 from .messages import shorten
 
+_SURROGATE = re.compile("[\ud800-\udfff]")
 _MOST_DIGITS = 308
 """An integer of so many digits is still below the largest float64."""
 
@@ -75,9 +77,11 @@ def _first_difference_of_objects(expected: dict[Any, Any], given: dict[Any, Any]
 def json_bytes(value: Any, **layout: Any) -> bytes:
     """Return a value as JSON in UTF-8; `layout` is what `json.dumps` takes.
 
-    What of a file's name is not UTF-8 (a lone surrogate in Python's strings) becomes the escape that JSON has for it.
+    What of a file's name is not UTF-8 (a lone surrogate in Python's strings) is written as it is shown, as the characters
+    of its escape, so that every program can read the text.
     """
-    return json.dumps(value, ensure_ascii=False, **layout).encode("utf-8", "backslashreplace")
+    text = json.dumps(value, ensure_ascii=False, **layout)
+    return _SURROGATE.sub(lambda found: f"\\\\u{ord(found[0]):04x}", text).encode("utf-8")
 
 
 def _read_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

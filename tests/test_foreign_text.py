@@ -134,15 +134,21 @@ def test_files_whose_names_are_not_utf_8(call, tmp_path):
     assert out.startswith(f"{NOT_UTF_8_SHOWN}.jsonl: 1 game of azul")
     assert out.endswith(f"random against net:{NOT_UTF_8_SHOWN}.safetensors\n")
     (stored,) = read_records(tmp_path / f"{NOT_UTF_8}.jsonl")
-    assert stored.record["agents"] == ["random", network]
+    # what no UTF-8 can say is written as it is shown
+    written = network.replace("\udcff", r"\udcff")
+    assert stored.record["agents"] == ["random", written]
     assert check_record(stored)
     code, out, err = call("evaluate", "azul", "random", network, "--games", "2", "--json", f"{NOT_UTF_8}.json")
     assert (code, err) == (0, "")
     assert f"\nnet:{NOT_UTF_8_SHOWN}.safetensors " in out
     table = json.loads((tmp_path / f"{NOT_UTF_8}.json").read_bytes())
-    assert [agent["name"] for agent in table["agents"]] == ["random", network]
+    assert [agent["name"] for agent in table["agents"]] == ["random", written]
     words = ["--rounds", "1", "--deals", "1", "--processes", "1", "--records"]
+    # its settings are YAML, which has no escape for such a name
     code, out, err = call("tournament", "azul", "random", network, *words, "--out", NOT_UTF_8)
+    assert code == 2
+    assert "agents: a name must be 1 to 4,096 characters of UTF-8" in err
+    code, out, err = call("tournament", "azul", "random", "greedy", *words, "--out", NOT_UTF_8)
     assert code == 0
     assert out.startswith(f"folder: {NOT_UTF_8_SHOWN}\n")
     assert out.endswith(f"report: {NOT_UTF_8_SHOWN}/report.html\n")
