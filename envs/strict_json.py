@@ -77,8 +77,8 @@ def _first_difference_of_objects(expected: dict[Any, Any], given: dict[Any, Any]
 def json_bytes(value: Any, **layout: Any) -> bytes:
     """Return a value as JSON in UTF-8; `layout` is what `json.dumps` takes.
 
-    What of a file's name is not UTF-8 (a lone surrogate in Python's strings) is written as it is shown, as the characters
-    of its escape, so that every program can read the text.
+    What of a file's name is not UTF-8 (a lone surrogate in Python's strings) is written as it is shown, as
+    the characters of its escape, so that every program can read the text.
     """
     text = json.dumps(value, ensure_ascii=False, **layout)
     return _SURROGATE.sub(lambda found: f"\\\\u{ord(found[0]):04x}", text).encode("utf-8")
