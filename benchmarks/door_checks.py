@@ -1,10 +1,11 @@
 """What checks cost a step: two source trees timed alternately in one run, in processor time.
 
-python -m meeplezoo.benchmarks.door_checks OLD NEW [--game NAME] [--rounds N]
+python -m meeplezoo.benchmarks.door_checks OLD NEW [--game NAME] [--rounds N] [--starts N]
 
 OLD and NEW are folders that hold `envs/` and its neighbours, as `git worktree add` or `git archive` make them. Each
 tree runs in a process of its own; the two take turns, so that a busy machine troubles both alike. Both play the same
-games: the actions are chosen before the clock runs.
+games: the actions are chosen before the clock runs. Where its arrays lie in memory makes a process some percent faster
+or slower for all its life, so both are started anew several times.
 """
 
 import argparse
@@ -55,14 +56,19 @@ for line in sys.stdin:
 
 
 class Worker:
-    """A process that steps games of one source tree."""
+    """A process that steps games of one source tree, whose kernels are compiled once into `folder`."""
 
-    def __init__(self, tree: Path, links: Path) -> None:
-        package = links / "meeplezoo"
-        package.mkdir(parents=True)
-        for part in PARTS:
-            (package / part).symlink_to((tree / part).resolve())
-        environment = {**os.environ, "PYTHONPATH": str(links)}
+    def __init__(self, tree: Path, folder: Path) -> None:
+        package = folder / "links" / "meeplezoo"
+        if not package.exists():
+            package.mkdir(parents=True)
+            for part in PARTS:
+                (package / part).symlink_to((tree / part).resolve())
+        environment = {
+            **os.environ,
+            "PYTHONPATH": str(package.parent),
+            "MEEPLEZOO_CACHE_DIR": str(folder / "cache"),
+        }
         self._process = subprocess.Popen(
             [sys.executable, "-c", _WORKER], env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
         )
@@ -92,20 +98,23 @@ class Worker:
 
 
 @contextmanager
-def workers(trees: list[Path]) -> Iterator[list[Worker]]:
+def workers(trees: list[Path], folder: str) -> Iterator[list[Worker]]:
     """Yield a process for each tree."""
-    with tempfile.TemporaryDirectory() as folder:
-        started = [Worker(tree, Path(folder) / str(index)) for index, tree in enumerate(trees)]
-        try:
-            yield started
-        finally:
-            for worker in started:
-                worker.close()
+    started = [Worker(tree, Path(folder) / str(index)) for index, tree in enumerate(trees)]
+    try:
+        yield started
+    finally:
+        for worker in started:
+            worker.close()
 
 
-def compare(old: Worker, new: Worker, row: tuple[Any, ...], rounds: int) -> tuple[float, float, float]:
-    """Return the median processor seconds of a step in either tree, and the median of the ratios of neighbours."""
-    times: list[tuple[float, float]] = []
+Row = tuple[str, int, int, str]
+Times = list[tuple[float, float]]
+
+
+def compare(old: Worker, new: Worker, row: Row, rounds: int) -> Times:
+    """Return the processor seconds of a step in either tree, round after round."""
+    times = []
     for seed in range(rounds):
         own = (*row, seed)
         # whoever comes second may find warmer caches, so they change places
@@ -114,12 +123,7 @@ def compare(old: Worker, new: Worker, row: tuple[Any, ...], rounds: int) -> tupl
             times.append((old.measure(own), later))
         else:
             times.append((old.measure(own), new.measure(own)))
-    ratios = [after / before for before, after in times]
-    return (
-        statistics.median(before for before, _ in times),
-        statistics.median(after for _, after in times),
-        statistics.median(ratios),
-    )
+    return times
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -128,21 +132,25 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("old", type=Path, help="folder of the tree to compare with")
     parser.add_argument("new", type=Path, help="folder of the tree to be measured")
     parser.add_argument("--game", choices=game_names(), help="this game only (default: all)")
-    parser.add_argument("--rounds", type=int, default=41, help="alternations for each row (default: 41)")
+    parser.add_argument("--rounds", type=int, default=5, help="alternations for each row and start (default: 5)")
+    parser.add_argument("--starts", type=int, default=11, help="pairs of processes (default: 11)")
     chosen = parser.parse_args(arguments)
-    print(f"{'game':<12}{'batch':>6}  {'kind':<24}{'old ns':>12}{'new ns':>12}{'ratio':>8}", flush=True)
-    with workers([chosen.old, chosen.new]) as (old, new):
-        for game in [chosen.game] if chosen.game else game_names():
-            for size, steps in STEPS.items():
-                for kind in KINDS:
-                    row = (game, size, steps, kind)
+    games = [chosen.game] if chosen.game else game_names()
+    times: dict[Row, Times] = {
+        (game, size, steps, kind): [] for game in games for size, steps in STEPS.items() for kind in KINDS
+    }
+    with tempfile.TemporaryDirectory() as folder:
+        for _ in range(chosen.starts):
+            with workers([chosen.old, chosen.new], folder) as (old, new):
+                for row, so_far in times.items():
                     # the first round loads or compiles the kernels
                     compare(old, new, row, 1)
-                    before, after, ratio = compare(old, new, row, chosen.rounds)
-                    print(
-                        f"{game:<12}{size:>6}  {kind:<24}{before * 1e9:>12,.0f}{after * 1e9:>12,.0f}{ratio:>8.3f}",
-                        flush=True,
-                    )
+                    so_far += compare(old, new, row, chosen.rounds)
+    print(f"{'game':<12}{'batch':>6}  {'kind':<24}{'old ns':>12}{'new ns':>12}{'ratio':>8}")
+    for (game, size, _, kind), measured in times.items():
+        before, after = (statistics.median(column) * 1e9 for column in zip(*measured, strict=True))
+        ratio = statistics.median(new / old for old, new in measured)
+        print(f"{game:<12}{size:>6}  {kind:<24}{before:>12,.0f}{after:>12,.0f}{ratio:>8.3f}")
     return 0
 
 
