@@ -28,7 +28,7 @@ _VALID: Valid = {
 class MinimaxSettings:
     """How a `minimax` agent searches; the text behind `minimax:` sets single fields.
 
-    With a time limit it is as many samples as fit into it, one at least.
+    With a time limit it is as many samples as fit into it, one at least, and that as deep as fits.
 
     | field | meaning |
     |---|---|
@@ -96,16 +96,36 @@ class MinimaxAgent:
         """Return the mean values, float64 [num_actions], in points of margin of the player to move.
 
         A game that is won is worth `minimax_kernels.WIN` points more, a lost one less; actions that are not looked at
-        have -inf. After `ends`, a time of `time.perf_counter`, no sample is begun but the first one.
+        have -inf. After `ends`, a time of `time.perf_counter`, no sample is begun but the first one; if not even that
+        fits into the time, it looks less far ahead.
         """
         check_game(self.name, self._game, game)
         if ends == math.inf:
             return self._means(game, state, self._kernel_settings, self._stream)
+        one_sample = self._fit_depth(game, state, ends)
         total, samples = np.zeros(game.num_actions), 0
         for one in portions(self.settings.samples, 1, ends):
-            total += self._means(game, state, self._one_sample, self._stream)
+            total += self._means(game, state, one_sample, self._stream)
             samples += one
         return total / samples
+
+    def _fit_depth(self, game: Game, state: np.void, ends: float) -> np.ndarray:
+        """Return the settings of one sample that looks as far ahead as there is time for.
+
+        One decision more takes at most as many times longer as there are actions to look at, so that the next depth is
+        tried only if that fits. The stream stays where it is: if there is time for all, the limit changes nothing.
+        """
+        one_sample = self._one_sample.copy()
+        legal = int(game.mask(state).sum())
+        width = min(self.settings.width, legal) if self.settings.width else legal
+        for depth in range(1, self.settings.depth):
+            one_sample["depth"] = depth
+            began = time.perf_counter()
+            self._means(game, state, one_sample, self._stream.copy())
+            now = time.perf_counter()
+            if now + width * (now - began) > ends:
+                return one_sample
+        return self._one_sample
 
     def _means(self, game: Game, state: np.void, settings: np.ndarray, stream: np.ndarray) -> np.ndarray:
         values = np.empty(game.num_actions)

@@ -43,6 +43,8 @@ def run(words: list[str]) -> int:
             folder = TournamentFolder(arguments.resume)
             settings = folder.read_settings()
             _check_secrets(settings, secrets)
+            # before the folder's files are looked through, which cuts off what an interruption has left
+            _check_agents(settings, arguments.trust)
         else:
             settings = _settings(parser, arguments)
             _check_secrets(settings, secrets)

@@ -174,13 +174,18 @@ TICK = 1 / 1024
 """Seconds of a sample by the patched clock; sums of it are exact."""
 
 
+def work_of(given):
+    """Return the work of a call: 1 for a sample of depth 2, four times as much for every further decision."""
+    return int(given[2]["samples"][0]) * 4.0 ** (int(given[2]["depth"][0]) - 2)
+
+
 def values_in_time(monkeypatch, text, limit):
     """Return an agent's action and values of one decision, where samples take TICK each; `limit` in TICKs or None."""
     agent = make_agent(text, AZUL, 5)
     if limit is not None:
         kernels = minimax_kernels(AZUL.description)
         # to load the kernels is not to think
-        clock_of_work(monkeypatch, kernels, lambda given: int(given[2]["samples"][0]), TICK, loading=1000.0)
+        clock_of_work(monkeypatch, kernels, work_of, TICK, loading=1000.0)
     seen = []
     search = agent.search
     monkeypatch.setattr(agent, "search", lambda *given: seen.append(search(*given)) or seen[-1])
@@ -190,11 +195,17 @@ def values_in_time(monkeypatch, text, limit):
     return action.tolist(), seen[0].tolist()
 
 
-@pytest.mark.parametrize(("limit", "samples"), [(1000, 7), (5, 4), (2.3, 2), (1, 1), (0.01, 1)])
+@pytest.mark.parametrize(("limit", "samples"), [(1000, 7), (5, 4), (2.6, 2), (1.5, 1)])
 def test_a_time_limit_leaves_out_whole_samples(monkeypatch, limit, samples):
     limited = values_in_time(monkeypatch, "minimax:depth=2,width=4,samples=7", limit)
     assert limited == values_in_time(monkeypatch, f"minimax:depth=2,width=4,samples={samples}", None)
     assert limited[1] != values_in_time(monkeypatch, f"minimax:depth=2,width=4,samples={samples + 1}", None)[1]
+
+
+@pytest.mark.parametrize(("limit", "depth"), [(0.01, 1), (1, 1), (3, 2), (1000, 3)])
+def test_a_time_limit_that_is_too_short_for_a_sample_makes_it_less_deep(monkeypatch, limit, depth):
+    limited = values_in_time(monkeypatch, "minimax:depth=3,width=4,samples=1", limit)
+    assert limited == values_in_time(monkeypatch, f"minimax:depth={depth},width=4,samples=1", None)
 
 
 def test_settings():

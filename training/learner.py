@@ -7,7 +7,7 @@ from typing import IO, TYPE_CHECKING, Any, Protocol
 
 from ..agents import Agent
 from ..envs import Game
-from ..envs.messages import shorten
+from ..envs.messages import escape_controls, shorten
 from .config import TrainingConfig
 
 if TYPE_CHECKING:
@@ -74,7 +74,7 @@ def prepare_torch(config: TrainingConfig) -> None:
     except (RuntimeError, AssertionError, ImportError, AttributeError, TypeError) as error:
         reason = re.split(r"\.\s|\n", str(error))[0]
         raise ValueError(
-            f"setting device must be a device of torch that works here, not {shorten(config.device)} ({reason[:100]})"
+            f"setting device must be a device of torch that works here, not {shorten(config.device)} ({escape_controls(reason[:100])})"
         ) from None
     torch.set_num_threads(config.threads)
     torch.distributions.Distribution.set_default_validate_args(False)

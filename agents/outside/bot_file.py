@@ -8,6 +8,7 @@ from collections.abc import Collection
 from pathlib import Path
 from typing import Any
 
+from ...envs.messages import shorten
 from .answers import shortened
 
 _FUNCTIONS = (({"observation", "mask"}, set[str]()), ({"position"}, {"legal"}))
@@ -45,7 +46,7 @@ def load(file: Path, name: str) -> Any:
         raise NoBot(f"{file.name} cannot be imported: {described(error, file)}") from None
     if not hasattr(module, name):
         own = [key for key, value in vars(module).items() if getattr(value, "__module__", None) == spec.name]
-        raise NoBot(f"{file.name} has no {name!r}; it has {', '.join(own) or 'no functions or classes'}")
+        raise NoBot(f"{file.name} has no {shorten(name)}; it has {', '.join(own) or 'no functions or classes'}")
     return getattr(module, name)
 
 
@@ -70,7 +71,7 @@ def wanted_parameters(thing: Any, name: str, settings: Collection[str] = ()) -> 
         if required <= allowed | set(settings):
             if unknown:
                 there_are = f"its settings are {', '.join(own)}" if own else "it has no settings"
-                raise NoBot(f"{name} has no setting {unknown[0]!r}; {there_are}")
+                raise NoBot(f"{name} has no setting {shorten(unknown[0])}; {there_are}")
             return set(named) & allowed
     takes = f"{name}({', '.join(each.name for each in parameters)})"
     lacks = " without act" if isinstance(thing, type) and not _acts(thing) else ""
