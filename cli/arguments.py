@@ -309,6 +309,16 @@ def input_file(text: str) -> Path:
     return path
 
 
+def input_folder(text: str) -> Path:
+    """Return the path of a folder to be looked into; UsageError if there is none."""
+    path = _path(text)
+    if not path.exists():
+        raise UsageError(f"there is no folder {_shown(path)}")
+    if not path.is_dir():
+        raise UsageError(f"{_shown(path)} is a file, not a folder")
+    return path
+
+
 def output_file(text: str) -> Path:
     """Return the path of a file to be written; UsageError if a folder or a device is there."""
     path = _path(text)

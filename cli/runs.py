@@ -6,8 +6,7 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from .arguments import CommandParser, counted
-from .errors import UsageError
+from .arguments import CommandParser, counted, input_folder
 
 if TYPE_CHECKING:
     from ..training.run_listing import ListedRun
@@ -18,7 +17,7 @@ _FOLDER = "runs"
 def run(words: list[str]) -> int:
     """Print the runs, or their data as JSON."""
     arguments = _parser().read(words)
-    folders = [_folder(text) for text in arguments.folders]
+    folders = [input_folder(text) for text in arguments.folders]
     # where nobody has trained yet there is no folder to be missed
     looked_into = folders or [path for path in [Path(_FOLDER)] if path.is_dir()]
     from ..training.run_listing import list_runs
@@ -60,15 +59,6 @@ def _json_text(data: Any) -> str:
     """Return data as JSON that any stream can encode and that does not act on a terminal."""
     # of all control characters JSON leaves the last one as it is
     return json.dumps(data, indent=2).replace("\x7f", "\\u007f")
-
-
-def _folder(text: str) -> Path:
-    path = Path(text)
-    if not path.exists():
-        raise UsageError(f"there is no folder {text}")
-    if not path.is_dir():
-        raise UsageError(f"{text} is a file, not a folder")
-    return path
 
 
 def run_lines(one: ListedRun) -> list[str]:

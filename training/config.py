@@ -208,7 +208,7 @@ class TrainingConfig:
     evaluation_games: int = _setting("games per opponent and evaluation", 400, low=1, high=10**7)
     checkpoint_interval: int = _setting("iterations between checkpoints", 10, low=1, high=10**9)
 
-    threads: int = _setting("threads of torch", 1, low=1, high=1024)
+    threads: int = _setting("threads of torch", 1, low=1, high=256)
     device: str = _setting("torch's device, like cpu or cuda", "cpu")
 
     def __post_init__(self) -> None:

@@ -73,9 +73,8 @@ def prepare_torch(config: TrainingConfig) -> None:
             torch.zeros(1, device=torch.device(config.device)).add(1).item()
     except (RuntimeError, AssertionError, ImportError, AttributeError, TypeError) as error:
         reason = re.split(r"\.\s|\n", str(error))[0]
-        raise ValueError(
-            f"setting device must be a device of torch that works here, not {shorten(config.device)} ({escape_controls(reason[:100])})"
-        ) from None
+        named = f"{shorten(config.device)} ({escape_controls(reason[:100])})"
+        raise ValueError(f"setting device must be a device of torch that works here, not {named}") from None
     torch.set_num_threads(config.threads)
     torch.distributions.Distribution.set_default_validate_args(False)
 
