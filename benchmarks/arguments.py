@@ -21,8 +21,9 @@ class BenchmarkParser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         """End the process."""
-        short = message if len(message) <= _LONGEST_MESSAGE else f"{message[:_LONGEST_MESSAGE]}..."
-        self.exit(2, f"meeplezoo: error: {escape_controls(short)}; see {self.prog} --help\n")
+        shown = escape_controls(message)
+        short = shown if len(shown) <= _LONGEST_MESSAGE else f"{shown[:_LONGEST_MESSAGE]}..."
+        self.exit(2, f"meeplezoo: error: {short}; see {self.prog} --help\n")
 
 
 def written_file(text: str) -> Path:

@@ -67,8 +67,9 @@ class CommandParser(argparse.ArgumentParser):
         from ..envs.messages import escape_controls
 
         # of argparse: it repeats words of any length
-        short = message if len(message) <= _LONGEST_MESSAGE else f"{message[:_LONGEST_MESSAGE]}..."
-        raise UsageError(f"{escape_controls(short)}; see {self.prog} --help")
+        shown = escape_controls(message)
+        short = shown if len(shown) <= _LONGEST_MESSAGE else f"{shown[:_LONGEST_MESSAGE]}..."
+        raise UsageError(f"{short}; see {self.prog} --help")
 
     def read(self, words: list[str]) -> argparse.Namespace:
         """Return the arguments; options may stand before, between and behind the others.
