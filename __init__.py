@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from .agents import make_agent
-    from .agents.evaluation import evaluate
+    from .agents.arena.evaluation import evaluate
     from .envs import Game, GameBatch, IllegalMove, game_names, make_game
     from .envs import make_game as make
 

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from ..envs.messages import shorten
-from ..envs.number_text import parse_integer, parse_number
+from ..envs.system.messages import shorten
+from ..envs.system.number_text import parse_integer, parse_number
 
 MOST_SECONDS = 86_400
 """A day: more than any decision may take."""

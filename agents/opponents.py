@@ -7,7 +7,7 @@ import numpy as np
 from ..envs.engine.random_stream import MAX_SEED
 from ..envs.game import Game
 from .protocol import Agent, check_agent
-from .registry import begun_anew, make_agent
+from .registry import make_agent, reset_agent
 
 Opponents = str | Agent | Sequence[str | Agent]
 
@@ -34,7 +34,7 @@ def make_opponents(opponents: list[str | Agent], game: Game, random: np.random.G
     ]
 
 
-def opponents_begun_anew(
+def reset_opponents(
     agents: list[Agent], opponents: list[str | Agent], game: Game, random: np.random.Generator
 ) -> list[Agent]:
     """Return what `make_opponents` would for the same generator, of agents that it made before.
@@ -42,7 +42,7 @@ def opponents_begun_anew(
     What takes time to be made, a process of its own or a network, is kept.
     """
     return [
-        begun_anew(agent, opponent, game, seed) if isinstance(opponent, str) else opponent
+        reset_agent(agent, opponent, game, seed) if isinstance(opponent, str) else opponent
         for agent, opponent, seed in zip(agents, opponents, _seeds(opponents, random), strict=True)
     ]
 

@@ -5,8 +5,8 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from ..envs.messages import shorten
-from .decisions import Decisions
+from ..envs.interfaces.decision_batch import DecisionBatch
+from ..envs.system.messages import shorten
 
 
 class Agent(Protocol):
@@ -18,7 +18,7 @@ class Agent(Protocol):
 
     name: str
 
-    def act(self, decisions: Decisions) -> np.ndarray:
+    def act(self, decisions: DecisionBatch) -> np.ndarray:
         """Return one legal action for each decision, int64 [n]; AgentFailure if some of them have come to nothing."""
         ...
 

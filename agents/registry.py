@@ -6,10 +6,13 @@ from typing import Any
 
 from ..envs.engine.random_stream import checked_seed
 from ..envs.game import Game
-from ..envs.messages import shorten
-from . import greedy_agent, maskable_ppo_agent, mcts_agent, minimax_agent, network_agent, random_agent
-from .outside import program_bot, python_bot
+from ..envs.system.messages import shorten
+from .baselines import greedy_agent, random_agent
+from .external import program_bot, python_bot
+from .maskable_ppo import model_agent as maskable_ppo_agent
+from .networks import network_agent
 from .protocol import Agent
+from .search import mcts_agent, minimax_agent
 
 Factory = Callable[[Game, str, str, int], Agent]
 BotFactory = Callable[[Game, str, str, int, float | None], Agent]
@@ -82,15 +85,15 @@ def is_own_bot(agent: str | Agent) -> bool:
     return isinstance(agent, program_bot.ProgramBot | python_bot.PythonBot)
 
 
-def begun_anew(
+def reset_agent(
     agent: Agent | None, text: str, game: Game, seed: int, start_seconds: float | None = None, *, trust: bool = False
 ) -> Agent:
-    """Return an agent of a text as if just made with the seed: the one given, begun anew, if it has a `restart`."""
-    restart: Callable[[int], None] | None = getattr(agent, "restart", None)
-    if agent is None or restart is None:
+    """Return an agent of a text as if just made with the seed: the one given, begun anew, if it has a `reset`."""
+    reset: Callable[[int], None] | None = getattr(agent, "reset", None)
+    if agent is None or reset is None:
         given: dict[str, Any] = {} if start_seconds is None else {"start_seconds": start_seconds}
         if trust:
             given["trust"] = True
         return make_agent(text, game, seed, **given)
-    restart(seed)
+    reset(seed)
     return agent

@@ -9,21 +9,21 @@ from importlib.util import find_spec
 
 import numpy as np
 
-from ..envs.aec import TurnEnv
 from ..envs.batch import GameBatch
 from ..envs.engine.compilation import JIT_DISABLED
 from ..envs.engine.random_stream import draw, draw_seed
-from ..envs.engine.search_trees import keep_below
+from ..envs.engine.search_tree import extract_subtree
 from ..envs.game import Game, as_batch, make_game
+from ..envs.interfaces.decision_batch import DecisionBatch
+from ..envs.interfaces.pettingzoo_env import GameAECEnv
 from ..envs.search import node_dtype, search_kernels
-from .decisions import Decisions
-from .greedy_agent import GreedyAgent
-from .gumbel_search import gumbel_search
-from .mcts_agent import MCTSAgent, SearchSettings
-from .minimax_agent import MinimaxAgent, MinimaxSettings
-from .network_search import search_with_network
-from .random_agent import RandomAgent
+from .baselines.greedy_agent import GreedyAgent
+from .baselines.random_agent import RandomAgent
 from .registry import kind_of
+from .search.batched_search import search_with_network
+from .search.gumbel_search import gumbel_search
+from .search.mcts_agent import MCTSAgent, SearchSettings
+from .search.minimax_agent import MinimaxAgent, MinimaxSettings
 from .streams import agent_stream
 
 _NODES = 1000
@@ -63,16 +63,16 @@ def _warm_up_games(game: Game) -> None:
         if game.is_over(state):
             break
         # a copy: a view of one record may be of another kind to the compiler
-        decisions = Decisions(game, as_batch(state).copy())
-        _ = decisions.observation, decisions.margins, decisions.settled_margins, decisions.action_values
-        _ = decisions.redealt(stream), game.observe(state, 0), game.result(state)
+        decisions = DecisionBatch(game, as_batch(state).copy())
+        _ = decisions.observation, decisions.margins, decisions.projected_margins, decisions.action_values
+        _ = decisions.determinize(stream), game.observe(state, 0), game.result(state)
         RandomAgent("random", 0).act(decisions)
         state = game.from_position(game.position(state), 0)
         game.play(state, game.legal_moves(state)[0])
 
 
 def _play_environment(game: Game) -> None:
-    env = TurnEnv(game)
+    env = GameAECEnv(game)
     env.reset(seed=0)
     while env.agents:
         agent = env.agent_selection
@@ -80,8 +80,8 @@ def _play_environment(game: Game) -> None:
         env.step(None if over else int(np.flatnonzero(env.infos[agent]["action_mask"])[-1]))
 
 
-def _decisions(game: Game) -> Decisions:
-    return Decisions(game, as_batch(game.new(0)).copy())
+def _decisions(game: Game) -> DecisionBatch:
+    return DecisionBatch(game, as_batch(game.new(0)).copy())
 
 
 def _warm_up_greedy(game: Game) -> None:
@@ -92,15 +92,15 @@ def _warm_up_mcts(game: Game) -> None:
     decisions = _decisions(game)
     MCTSAgent(game, "mcts", SearchSettings(sims=1, nodes=_NODES), 0).act(decisions)
     # what an agent with closed chance calls besides
-    trees = np.zeros((2, _NODES), node_dtype(game.description.most_players))
+    trees = np.zeros((2, _NODES), node_dtype(game.spec.most_players))
     observation = np.zeros(game.observation_size, np.float32)
-    root = decisions.redealt(agent_stream(0))
-    search_kernels(game.description).seen_before(root, trees[0], 1, observation, game.form)
-    keep_below(trees[0], 0, trees[1], np.zeros(_NODES, np.int32))
+    root = decisions.determinize(agent_stream(0))
+    search_kernels(game.spec).find_observation_node(root, trees[0], 1, observation, game.encoding)
+    extract_subtree(trees[0], 0, trees[1], np.zeros(_NODES, np.int32))
 
 
 def _warm_up_minimax(game: Game) -> None:
-    if 2 in game.description.player_counts:
+    if 2 in game.spec.player_counts:
         two = make_game(game.name, **{**game.options, "num_players": 2})
         least = MinimaxSettings(depth=1, width=1, samples=1, plies=0)
         MinimaxAgent(two, "minimax", least, 0).act(_decisions(two))
@@ -109,9 +109,9 @@ def _warm_up_minimax(game: Game) -> None:
 
 def _warm_up_net(game: Game) -> None:
     decisions = _decisions(game)
-    states = decisions.redealt(agent_stream(0))
+    states = decisions.determinize(agent_stream(0))
 
-    def evaluate(leaves: Decisions) -> tuple[np.ndarray, np.ndarray]:
+    def evaluate(leaves: DecisionBatch) -> tuple[np.ndarray, np.ndarray]:
         priors = leaves.mask / leaves.mask.sum(axis=1, keepdims=True)
         return priors.astype(np.float32), np.full((len(leaves), game.num_players), 0.5, np.float32)
 

@@ -6,9 +6,9 @@ from typing import Any, NoReturn
 
 from ..cli.arguments import integer, number_up_to, output_file
 from ..cli.errors import UsageError
-from ..envs.files import read_file, shown_path
-from ..envs.messages import escape_controls
-from ..envs.strict_json import parse_json
+from ..envs.system.files import read_file, shown_path
+from ..envs.system.messages import escape_controls
+from ..envs.system.strict_json import parse_json
 
 __all__ = ["BenchmarkParser", "integer", "number_up_to", "read_json", "written_file"]
 

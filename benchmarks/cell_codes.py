@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ..envs import GameBatch, game_names, make_game
-from ..envs.messages import error_line
+from ..envs.system.messages import error_line
 from .arguments import BenchmarkParser
 
 SAMPLES = 256
@@ -33,7 +33,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("game", choices=game_names())
     game = make_game(parser.parse_args(arguments).game)
     plane = game.observation_fields[0]
-    if game.description.first_cell_action is None or len(plane.shape) != 3:
+    if game.spec.first_cell_action is None or len(plane.shape) != 3:
         print(error_line(f"the observations of {game.name} have no plane of cells"), file=sys.stderr)
         return 2
     import torch

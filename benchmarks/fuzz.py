@@ -18,7 +18,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from ..envs.messages import escape_controls
+from ..envs.system.messages import escape_controls
 from .fuzzing.cases import Format, read_case
 from .fuzzing.formats import FORMATS
 from .fuzzing.pool import Limits, Outcome, WatchedProcess, run_formats

@@ -13,9 +13,9 @@ from ..agents.arena.settings import make_settings
 from ..agents.arena.standings import as_json
 from ..agents.arena.tournament import play_tournament
 from ..envs import game_names
-from ..envs.files import write_atomically
-from ..envs.messages import error_line
 from ..envs.registry import describe
+from ..envs.system.files import write_atomically
+from ..envs.system.messages import error_line
 from .arguments import BenchmarkParser, integer, written_file
 
 AGENTS = ("random", "greedy", "mcts:sims=50")

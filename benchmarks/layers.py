@@ -11,7 +11,7 @@ import numpy as np
 
 from ..envs import Game, GameBatch
 from ..envs.engine.masks import choose_masked
-from ..envs.registration import env, gymnasium_id, raw_env
+from ..envs.interfaces.registration import env, gymnasium_id, raw_env
 
 Work = Callable[[], int]
 
@@ -110,7 +110,7 @@ def gymnasium_loop(game: Game) -> Work:
     """Time the Gymnasium form against random opponents, as `gymnasium.make` gives it; the learner's decisions count."""
     import gymnasium
 
-    environment = gymnasium.make(gymnasium_id(game.description), opponents="random", **game.options)
+    environment = gymnasium.make(gymnasium_id(game.spec), opponents="random", **game.options)
     stream = np.array([1, 2, 3, 4], np.uint32)
     action = np.zeros(1, np.int64)
 
@@ -130,9 +130,7 @@ def gymnasium_vector(game: Game, batch_size: int) -> Work:
     """Time the native Gymnasium vector environment against random opponents; the learner's decisions count."""
     import gymnasium
 
-    environment = gymnasium.make_vec(
-        gymnasium_id(game.description), num_envs=batch_size, opponents="random", **game.options
-    )
+    environment = gymnasium.make_vec(gymnasium_id(game.spec), num_envs=batch_size, opponents="random", **game.options)
     stream = np.array([1, 2, 3, 4], np.uint32)
     actions = np.zeros(batch_size, np.int64)
 
@@ -149,7 +147,7 @@ def gymnasium_vector(game: Game, batch_size: int) -> Work:
 def sb3_vecenv(game: Game, batch_size: int) -> Work:
     """Time the self-play VecEnv of Stable-Baselines3 against random opponents; the learner's decisions count."""
     from ..agents import make_agent
-    from ..training.self_play_env import SelfPlayVecEnv
+    from ..envs.interfaces.sb3_vec_env import SelfPlayVecEnv
 
     environment = SelfPlayVecEnv(game, batch_size, [make_agent("random", game, SEED)], seed=SEED)
     stream = np.array([1, 2, 3, 4], np.uint32)

@@ -20,13 +20,13 @@ from typing import Any
 from ..agents.warm_up import warm_up
 from ..configs.yaml_settings import parse_overrides
 from ..envs import game_names, make_game
-from ..envs.files import write_atomically
-from ..envs.messages import error_line, shorten
+from ..envs.system.files import write_atomically
+from ..envs.system.messages import error_line, shorten
 from ..training.config import ALGORITHMS, TrainingConfig, settings_of
 from ..training.config_files import config_names, read_config
 from ..training.progress import duration
 from .arguments import BenchmarkParser, integer, number_up_to, read_json, written_file
-from .learning_duels import play_duels
+from .head_to_head import play_duels
 from .learning_picture import draw
 from .learning_processes import Interrupted, Job, run_jobs
 from .learning_run import NEVER, PACE_KEYS, RESULT_KEYS, Plan

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from ..envs.files import write_atomically
 from ..envs.registry import describe
+from ..envs.system.files import write_atomically
 
 _COLOURS = ("#2b6cb0", "#c05621", "#2f855a", "#805ad5", "#b83280", "#4a5568")
 _INK = "#1a202c"

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ..envs.files import write_atomically
-from ..envs.interruption import interrupt_on_terminate
+from ..envs.system.files import write_atomically
+from ..envs.system.signals import interrupt_on_terminate
 from ..training.progress import duration
 
 _ONE_THREAD = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMBA_NUM_THREADS")

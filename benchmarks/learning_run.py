@@ -15,15 +15,15 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
-from ..agents.evaluation import evaluate
+from ..agents.arena.evaluation import evaluate
 from ..envs.engine.random_stream import MAX_SEED
-from ..envs.files import write_atomically
+from ..envs.system.files import write_atomically
 from ..training.command import DONE, train_command
 from ..training.config import TrainingConfig, settings_of
 from ..training.config_files import read_config
 from ..training.run_folder import RunFolder
 from .arguments import read_json
-from .learning_duels import last_agent
+from .head_to_head import last_agent
 
 NEVER = 10**9
 """Iterations to the next evaluation or checkpoint: a leg ends with both, and that will do."""

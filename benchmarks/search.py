@@ -9,7 +9,7 @@ every figure is the fastest of some repeats, OpenSpiel's too, and what is subtra
 - `sims/s`: whole searches, each in a new tree, by `MCTSAgent.search`.
 - `playout`: the same search runs once more simulation by simulation and keeps the position of every leaf; then the
   playouts from those very leaves are timed alone, in one compiled loop.
-- `redeal`: the copy of the root and its deal anew, in a compiled loop of its own.
+- `determinize`: the copy of the root and its deal anew, in a compiled loop of its own.
 - `tree`: the rest of a simulation: selecting and applying down the tree, opening nodes with their priors, valuing the
   end and backing up, and the share of what a search does once (reading the root's children in Python).
 - `plies`: of a playout, from its leaf; OpenSpiel's are those of random games from the same opening.
@@ -26,14 +26,14 @@ from typing import Any
 import numba
 import numpy as np
 
-from ..agents.mcts_agent import make
+from ..agents.search.mcts_agent import make
 from ..envs import Game, game_names, make_game
 from ..envs.engine.random_stream import renew_stream
-from ..envs.engine.search_trees import back_up, clear_node
-from ..envs.files import write_atomically
+from ..envs.engine.search_tree import back_up, clear_node
 from ..envs.game import as_batch
 from ..envs.registry import describe
 from ..envs.search import node_dtype, search_kernels
+from ..envs.system.files import write_atomically
 from .arguments import BenchmarkParser, integer, written_file
 
 SEED = 1
@@ -45,7 +45,7 @@ SETTINGS = ("leaf=random,select=uct,plies=0", "plies=0,mix=0.9", "")
 PEERS = ("connect_four", "backgammon")
 """Games of OpenSpiel."""
 
-COLUMNS = ("redeal", "tree", "playout", "plies", "nodes", "bytes")
+COLUMNS = ("determinize", "tree", "playout", "plies", "nodes", "bytes")
 
 Loops = tuple[Callable[..., int], Callable[..., None], Callable[..., int]]
 
@@ -76,11 +76,11 @@ def compiled_loops(game: Game) -> Loops:
 
     The first returns the nodes in use, the last the plies played; arguments are as in the search kernels.
     """
-    kernels = search_kernels(game.description)
-    play_on, write_returns = kernels.playouts.play_on, kernels.playouts.write_returns
+    kernels = search_kernels(game.spec)
+    rollout, write_returns = kernels.playouts.rollout, kernels.playouts.write_returns
     descend = kernels._descend
-    redeal = kernels.rules.redeal
-    depths, players, free = kernels.MAX_DEPTH, game.description.most_players, np.int64(-1)
+    determinize = kernels.rules.determinize
+    depths, players, free = kernels.MAX_DEPTH, game.spec.most_players, np.int64(-1)
     compile_lazily: Any = numba.njit(nogil=True, error_model="numpy")
 
     def search(
@@ -91,44 +91,56 @@ def compiled_loops(game: Game) -> Loops:
         settings: Any,
         stream: Any,
         mask: Any,
-        slots: Any,
+        child_of_action: Any,
         values: Any,
         scratch: Any,
         observation: Any,
-        form: int,
+        encoding: int,
     ) -> int:
         path = np.zeros(depths, np.int32)
         returns = np.zeros(players, np.float32)
         scores = np.zeros(players, np.int32)
-        places = np.zeros(players, np.int32)
+        ranks = np.zeros(players, np.int32)
         clear_node(nodes[0], 0, np.uint64(0), 1.0)
-        used = 1
+        num_nodes = 1
         for index in range(len(leaves)):
             room[0] = root[0]
             state = room[0]
             seat = np.int64(root[0]["to_move"])
             renew_stream(state["random"], stream)
-            redeal(state, seat)
-            depth, used = descend(
-                state, free, nodes, used, path, settings, stream, mask, slots, values, scratch, observation, form
+            determinize(state, seat)
+            depth, num_nodes = descend(
+                state,
+                free,
+                nodes,
+                num_nodes,
+                path,
+                settings,
+                stream,
+                mask,
+                child_of_action,
+                values,
+                scratch,
+                observation,
+                encoding,
             )
             leaves[index] = state
-            play_on(state, seat, settings, stream, values, scratch)
-            write_returns(state, settings, scores, places, returns)
+            rollout(state, seat, settings, stream, values, scratch)
+            write_returns(state, settings, scores, ranks, returns)
             back_up(nodes, path, depth, returns)
-        return used
+        return num_nodes
 
     def deals(root: Any, room: Any, stream: Any, count: int) -> None:
         for _ in range(count):
             room[0] = root[0]
             renew_stream(room[0]["random"], stream)
-            redeal(room[0], np.int64(root[0]["to_move"]))
+            determinize(room[0], np.int64(root[0]["to_move"]))
 
     def playouts(leaves: Any, room: Any, seat: int, settings: Any, stream: Any, values: Any, scratch: Any) -> int:
         plies = 0
         for index in range(len(leaves)):
             room[0] = leaves[index]
-            play_on(room[0], seat, settings, stream, values, scratch)
+            rollout(room[0], seat, settings, stream, values, scratch)
             plies += int(room[0]["ply"]) - int(leaves[index]["ply"])
         return plies
 
@@ -140,17 +152,17 @@ def own_row(game: Game, argument: str, sims: int, loops: Loops) -> dict[str, Any
     search, deals, playouts = loops
     agent = make(game, f"mcts:{argument}", f"sims={sims},{argument}".rstrip(","), SEED)
     state = game.new(SEED)
-    root, room, leaves, stream = as_batch(state), game.blank.copy(), np.repeat(game.blank, sims), agent._stream
+    root, room, leaves, stream = as_batch(state), game.template.copy(), np.repeat(game.template, sims), agent._stream
     settings, values, scratch = agent._kernel_settings, agent._values, agent._scratch
-    slots = (agent._mask, agent._slots, values, scratch, agent._observation, game.form)
-    used = search(root, room, leaves, agent._nodes, settings, stream, *slots)
+    child_of_action = (agent._mask, agent._slots, values, scratch, agent._observation, game.encoding)
+    num_nodes = search(root, room, leaves, agent._nodes, settings, stream, *child_of_action)
     plies = playouts(leaves, room, int(state["to_move"]), settings, stream, values, scratch)
 
     def whole() -> None:
-        agent.restart(SEED)
+        agent.reset(SEED)
         agent.search(game, state)
 
-    total, redeal, playout = seconds_of(
+    total, determinize, playout = seconds_of(
         whole,
         lambda: deals(root, room, stream, sims),
         lambda: playouts(leaves, room, int(state["to_move"]), settings, stream, values, scratch),
@@ -162,13 +174,13 @@ def own_row(game: Game, argument: str, sims: int, loops: Loops) -> dict[str, Any
         "sims": sims,
         "sims_per_second": round(sims / total),
     }
-    costs = {"redeal": redeal, "tree": total - redeal - playout, "playout": playout}
+    costs = {"determinize": determinize, "tree": total - determinize - playout, "playout": playout}
     return {
         **row,
         **{name: round(1e6 * seconds / sims, 2) for name, seconds in costs.items()},
         "plies": round(plies / sims, 1),
-        "nodes": round(used / sims, 1),
-        "bytes": round(used * node_dtype(game.description.most_players).itemsize / sims),
+        "nodes": round(num_nodes / sims, 1),
+        "bytes": round(num_nodes * node_dtype(game.spec.most_players).itemsize / sims),
     }
 
 

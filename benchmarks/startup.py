@@ -11,7 +11,7 @@ import time
 from collections.abc import Iterator
 from importlib.util import find_spec
 
-from ..agents.network_agent import shipped_networks
+from ..agents.networks.network_agent import bundled_networks
 from ..envs import game_names, make_game
 from .arguments import BenchmarkParser
 
@@ -44,7 +44,7 @@ def programs(game: str) -> Iterator[tuple[str, str]]:
     players = make_game(game).num_players
     agents = ["greedy", "mcts:sims=10"]
     if find_spec("torch") is not None:
-        agents += [f"net:{name},sims=10" for name in shipped_networks() if name.startswith(f"{game}-")]
+        agents += [f"net:{name},sims=10" for name in bundled_networks() if name.startswith(f"{game}-")]
     for agent in agents:
         # the networks that come along are for two
         others = ["random"] * (1 if agent.startswith("net:") else players - 1)

@@ -12,13 +12,13 @@ from functools import partial
 from typing import Any
 
 from ..envs import Game, game_names, make_game
-from ..envs.files import write_atomically
-from ..envs.messages import error_line, shorten
 from ..envs.options import parse
 from ..envs.registry import describe
+from ..envs.system.files import write_atomically
+from ..envs.system.messages import error_line, shorten
 from . import layers
 from .arguments import BenchmarkParser, written_file
-from .peers import PEERS
+from .other_libraries import PEERS
 from .timing import decisions_per_second
 
 BATCHES = (1, 256, 1024, 8192)

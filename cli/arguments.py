@@ -14,9 +14,9 @@ from .errors import UsageError
 
 if TYPE_CHECKING:
     from ..agents import Agent
-    from ..agents.match_seeds import Secrets
+    from ..agents.arena.match_seeds import Secrets
     from ..envs import Game
-    from ..envs.description import GameDescription
+    from ..envs.spec import GameSpec
 
 
 COLOURS = ALWAYS, NEVER, AUTO = "always", "never", "auto"
@@ -64,7 +64,7 @@ class CommandParser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         """Raise UsageError."""
-        from ..envs.messages import escape_controls
+        from ..envs.system.messages import escape_controls
 
         # of argparse: it repeats words of any length
         shown = escape_controls(message)
@@ -153,8 +153,8 @@ def integer(low: int, high: int) -> Callable[[str], int]:
     """Return what reads an argument that is an integer from low to high."""
 
     def read(text: str) -> int:
-        from ..envs.messages import shorten
-        from ..envs.number_text import parse_integer
+        from ..envs.system.messages import shorten
+        from ..envs.system.number_text import parse_integer
 
         try:
             value = parse_integer(text)
@@ -171,8 +171,8 @@ def number_up_to(high: int) -> Callable[[str], float]:
     """Return what reads an argument that is a number above 0, at most `high`."""
 
     def read(text: str) -> float:
-        from ..envs.messages import shorten
-        from ..envs.number_text import parse_number
+        from ..envs.system.messages import shorten
+        from ..envs.system.number_text import parse_number
 
         try:
             value = parse_number(text)
@@ -194,7 +194,7 @@ def seed(text: str) -> int:
 
 def wants_colour(when: str) -> bool:
     """Return whether standard output gets colour codes; what --colour says counts more than NO_COLOR."""
-    from ..envs.terminal import supports_colour
+    from ..envs.view.ansi import supports_colour
 
     return when == ALWAYS or (when == AUTO and supports_colour(sys.stdout))
 
@@ -205,19 +205,19 @@ def game_for(name: str, options: list[str], agents: Sequence[str]) -> Game:
     Raises UsageError for an unknown game or option, and if agents and players differ in number.
     """
     from ..envs import make_game
-    from ..envs.messages import shorten
     from ..envs.options import parse
     from ..envs.registry import describe
+    from ..envs.system.messages import shorten
 
     try:
-        description = describe(name)
-        given = parse(name, description.options, options)
+        spec = describe(name)
+        given = parse(name, spec.options, options)
         if agents:
             num_players = given.setdefault("num_players", len(agents))
             if num_players != len(agents):
                 raise UsageError(f"{_listed(agents)}, but num_players is {shorten(num_players)}")
-            if num_players not in description.player_counts:
-                needed = f"{name} needs an agent for each player, {_player_counts(description)}"
+            if num_players not in spec.player_counts:
+                needed = f"{name} needs an agent for each player, {_player_counts(spec)}"
                 raise UsageError(f"{needed}, but {_listed(agents)}")
         return make_game(name, **given)
     except ValueError as error:
@@ -229,7 +229,7 @@ def secret_for(file: str | None, names: Sequence[str]) -> bytes | None:
 
     Raises UsageError if the file holds none, or belongs to a tournament, or the match needs none.
     """
-    from ..agents.match_seeds import new_secret
+    from ..agents.arena.match_seeds import new_secret
     from ..agents.registry import is_own_bot
 
     with_bots = any(map(is_own_bot, names))
@@ -245,7 +245,7 @@ def secret_for(file: str | None, names: Sequence[str]) -> bytes | None:
 
 def secrets_of(file: str) -> Secrets:
     """Return the secrets of a file; UsageError if there are none in it."""
-    from ..agents.match_seeds import read_secrets
+    from ..agents.arena.match_seeds import read_secrets
 
     try:
         return read_secrets(input_file(file))
@@ -255,8 +255,8 @@ def secrets_of(file: str) -> Secrets:
 
 def keep_secret(path: Path, secret: bytes) -> str:
     """Write the secret of a match beside the file of its results; return a sentence that says where it is."""
-    from ..agents.match_seeds import add_secret, secret_line
-    from ..envs.messages import display_path
+    from ..agents.arena.match_seeds import add_secret, secret_line
+    from ..envs.system.messages import display_path
 
     beside = path.with_name(f"{path.name}.secret")
     beside.unlink(missing_ok=True)
@@ -281,11 +281,11 @@ def agents_for(
     """Return the agents of the names; UsageError for an unknown one. `trust` is that of `make_agent`."""
     # networks of this size play many times slower with several threads on busy cores; a user's own setting counts
     os.environ.setdefault("OMP_NUM_THREADS", "1")
-    from ..agents.matches import seat_agents
+    from ..agents.arena.matches import make_agents
 
     refuse_people(names)
     try:
-        return seat_agents(game, names, seed, secret, start_seconds, trust=trust)
+        return make_agents(game, names, seed, secret, start_seconds, trust=trust)
     except ValueError as error:
         raise UsageError(str(error)) from None
 
@@ -334,13 +334,13 @@ def output_file(text: str) -> Path:
 def _listed(agents: Sequence[str]) -> str:
     """Return how many agents are given, and which, like "2 agents are given (greedy, random)"."""
     number = "1 agent is" if len(agents) == 1 else f"{len(agents)} agents are"
-    from ..envs.messages import display_name
+    from ..envs.system.messages import display_name
 
     shown = [*map(display_name, agents[:_FEW]), *["..."][: len(agents) - _FEW]]
     return f"{number} given ({', '.join(shown)})"
 
 
-def _player_counts(game: GameDescription) -> str:
+def _player_counts(game: GameSpec) -> str:
     """Return for how many players a game is, like "2 to 4 (2 by default)"."""
     low, high = game.player_counts[0], game.player_counts[-1]
     return f"{low}" if low == high else f"{low} to {high} ({game.default_players} by default)"
@@ -348,7 +348,7 @@ def _player_counts(game: GameDescription) -> str:
 
 def against(names: Sequence[object]) -> str:
     """Return the names of the agents of a game, like "greedy against random"."""
-    from ..envs.messages import display_name
+    from ..envs.system.messages import display_name
 
     return " against ".join(map(display_name, names))
 
@@ -368,7 +368,7 @@ def _path(text: str) -> Path:
 
 
 def _shown(path: Path) -> str:
-    from ..envs.files import shown_path
+    from ..envs.system.files import shown_path
 
     return shown_path(path)
 
@@ -376,7 +376,7 @@ def _shown(path: Path) -> str:
 def meanings(names: Sequence[str], texts: Sequence[str]) -> list[str]:
     """Return a line for each name in a table that is not the whole text of a bot of the user's own."""
     from ..agents.registry import is_own_bot
-    from ..envs.messages import escape_controls
+    from ..envs.system.messages import escape_controls
 
     short = dict(zip(names, texts, strict=True))
     return [escape_controls(f"{name}: {text}") for name, text in short.items() if name != text and is_own_bot(text)]

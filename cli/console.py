@@ -73,7 +73,7 @@ def print_error(error: object) -> None:
         # most errors are these, and some come before anything of the games has been imported
         print(f"meeplezoo: error: {text}", file=sys.stderr)
         return
-    from ..envs.messages import error_line
+    from ..envs.system.messages import error_line
 
     print(error_line(text), file=sys.stderr)
 
@@ -123,7 +123,7 @@ def _without_effects(text: str) -> str:
     if _ORDINARY.fullmatch(text) or text == "\r":
         return text
     # what is imported with it takes a while, and few texts need it
-    from ..envs.messages import escape_controls
+    from ..envs.system.messages import escape_controls
 
     parts = _COLOURS.split(text)
     parts[::2] = [escape_controls(part, keep="\n\t") for part in parts[::2]]

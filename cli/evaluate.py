@@ -19,7 +19,7 @@ from .arguments import (
 from .errors import CommandError
 
 if TYPE_CHECKING:
-    from ..agents.evaluation import Evaluation
+    from ..agents.arena.evaluation import Evaluation
 
 
 def run(words: list[str]) -> int:
@@ -29,10 +29,10 @@ def run(words: list[str]) -> int:
     secret = secret_for(arguments.secret, arguments.agents)
     agents = agents_for(game, arguments.agents, arguments.seed, secret, arguments.start_seconds, trust=arguments.trust)
     path = output_file(arguments.json) if arguments.json else None
-    from ..agents.evaluation import evaluate
+    from ..agents.arena.evaluation import evaluate
     from ..envs import IllegalMove
-    from ..envs.files import write_atomically
-    from ..envs.strict_json import json_bytes
+    from ..envs.system.files import write_atomically
+    from ..envs.system.strict_json import json_bytes
 
     try:
         evaluation = evaluate(game, agents, arguments.games, arguments.seed, secret)
@@ -75,9 +75,9 @@ def _parser() -> CommandParser:
 
 def table(evaluation: Evaluation) -> str:
     """Return an evaluation as an aligned table with a line above and below."""
-    from ..agents.short_names import short_names
-    from ..envs.messages import display_name
-    from ..envs.wording import two_digits
+    from ..agents.arena.short_names import short_names
+    from ..envs.system.messages import display_name
+    from ..envs.view.captions import two_digits
     from .tables import align
 
     names = short_names([agent.name for agent in evaluation.agents])

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from .arguments import HUMAN, CommandParser
 
 if TYPE_CHECKING:
-    from ..envs.description import GameDescription
+    from ..envs.spec import GameSpec
 
 
 def run(words: list[str]) -> int:
@@ -27,7 +27,7 @@ def run(words: list[str]) -> int:
     return 0
 
 
-def _game_lines(game: GameDescription) -> list[str]:
+def _game_lines(game: GameSpec) -> list[str]:
     options = [
         (f"  --option {option.name}=...", option.valid, f"default {option.default}", option.meaning)
         for option in game.options
@@ -43,7 +43,7 @@ def _game_lines(game: GameDescription) -> list[str]:
     return [f"{game.name}: {game.summary}", *_columns(options), *_columns(sizes)]
 
 
-def _sizes(game: GameDescription) -> dict[int, tuple[set[int], set[int]]]:
+def _sizes(game: GameSpec) -> dict[int, tuple[set[int], set[int]]]:
     """Return per number of players all numbers of actions and observation sizes that the options bring about."""
     from ..envs import make_game
     from ..envs.options import Choice

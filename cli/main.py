@@ -68,7 +68,7 @@ def _run(words: list[str]) -> int:
         print(f"meeplezoo {__version__}")
         return 0
     if command not in COMMANDS:
-        from ..envs.messages import shorten
+        from ..envs.system.messages import shorten
 
         raise UsageError(f"there is no command {shorten(command)}; the commands are {', '.join(COMMANDS)}")
     run: Run = import_module(f".{command.replace('-', '_')}", __package__).run

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from ..envs.messages import shorten
+from ..envs.system.messages import shorten
 
 if TYPE_CHECKING:
     from ..envs.game import Move
@@ -71,7 +71,7 @@ def _begins(words: list[str], of_move: list[str]) -> bool:
 
 
 def _from_json(text: str, legal: Sequence[Move]) -> Move:
-    from ..envs.strict_json import first_difference, parse_json
+    from ..envs.system.strict_json import first_difference, parse_json
 
     try:
         given = parse_json(text)

@@ -26,10 +26,10 @@ if TYPE_CHECKING:
     import numpy as np
 
     from ..agents import Agent
-    from ..agents.mcts_agent import SearchView
+    from ..agents.search.mcts_agent import SearchView
     from ..envs import Game
-    from ..envs.drawing import LastMove
     from ..envs.game import Move
+    from ..envs.view.svg import LastMove
 
 _HELP = """\
 Type the number of a move, its short form as in the list (the beginnings of its words will do), or the
@@ -96,7 +96,7 @@ def _agents(game: Game, names: list[str], seed: int, start_seconds: float | None
 
 def _play(game: Game, agents: list[Agent | None], seed: int, colour: bool) -> tuple[list[tuple[np.void, int]], np.void]:
     """Play to the end; return the (state before, action) of every ply and the last state."""
-    from ..envs.drawing import LastMove
+    from ..envs.view.svg import LastMove
 
     people = [seat for seat, agent in enumerate(agents) if agent is None]
     # what others hide is not shown: the board is that of the person to move, or of the one who moved last
@@ -121,17 +121,17 @@ def _play(game: Game, agents: list[Agent | None], seed: int, colour: bool) -> tu
 
 
 def _show(game: Game, state: np.void, last_move: LastMove | None, seat: int | None, colour: bool) -> None:
-    text = game.description.module("text").text
+    text = game.spec.module("view.text").text
     print(text(game.position(state), last_move, seat, colour) + "\n")
 
 
 def _decide(agent: Agent, game: Game, state: np.void) -> int:
-    from ..agents.matches import decide
+    from ..agents.arena.matches import act_or_raise
     from ..envs import IllegalMove
     from ..envs.game import as_batch
 
     try:
-        return int(decide(agent, game, as_batch(state).copy())[0])
+        return int(act_or_raise(agent, game, as_batch(state).copy())[0])
     except IllegalMove as error:
         raise CommandError(error) from None
 
@@ -142,7 +142,7 @@ def _show_view(agent: Agent, game: Game) -> None:
     view = None if look is None else look(game)
     if view is None:
         return
-    from ..envs.messages import display_name
+    from ..envs.system.messages import display_name
 
     print(f"{display_name(agent.name)}: {counted(view.simulations, 'simulation')}")
     for seen in view.moves:
@@ -180,8 +180,8 @@ def _list(legal: list[Move]) -> None:
 def _save(
     path: Path, game: Game, seed: int, names: list[str], history: list[tuple[np.void, int]], final: np.void
 ) -> None:
-    from ..envs.messages import display_path
-    from ..envs.records import make_record, write_records
+    from ..envs.records.record import make_record, write_records
+    from ..envs.system.messages import display_path
 
     write_records(path, [make_record(game, seed, names, history, final)])
     print(f"{display_path(path)}: the record of {counted(len(history), 'ply')}")

@@ -27,10 +27,10 @@ def run(words: list[str]) -> int:
     secret = secret_for(arguments.secret, names)
     agents = agents_for(game, names, arguments.seed, secret, arguments.start_seconds, trust=arguments.trust)
     path = output_file(arguments.out)
-    from ..agents.recording import record_games
+    from ..agents.arena.recording import record_games
     from ..envs import IllegalMove
-    from ..envs.messages import display_path
-    from ..envs.records import write_records
+    from ..envs.records.record import write_records
+    from ..envs.system.messages import display_path
 
     records = record_games(game, agents, arguments.games, arguments.seed, arguments.positions, secret)
     try:

@@ -10,7 +10,7 @@ from .errors import CommandError
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from ..envs.records import StoredRecord
+    from ..envs.records.record import StoredRecord
 
 
 def run(words: list[str]) -> int:
@@ -27,7 +27,7 @@ def run(words: list[str]) -> int:
     parser.add_colour()
     arguments = parser.read(words)
     path = input_file(arguments.file)
-    from ..envs.records import RecordError
+    from ..envs.records.record import RecordError
 
     try:
         return _check(path) if arguments.check else _show(path, wants_colour(arguments.colour))
@@ -36,8 +36,8 @@ def run(words: list[str]) -> int:
 
 
 def _check(path: Path) -> int:
-    from ..envs.record_checks import check_record
-    from ..envs.records import read_records
+    from ..envs.records.record import read_records
+    from ..envs.records.record_validation import check_record
 
     games = plies = other_chance = 0
     for stored in read_records(path):
@@ -54,7 +54,7 @@ def _check(path: Path) -> int:
 
 
 def _show(path: Path, colour: bool) -> int:
-    from ..envs.records import read_records
+    from ..envs.records.record import read_records
 
     for stored in read_records(path):
         _show_game(stored, colour)
@@ -62,13 +62,13 @@ def _show(path: Path, colour: bool) -> int:
 
 
 def _show_game(stored: StoredRecord, colour: bool) -> None:
-    from ..envs.records import replay
+    from ..envs.records.record import replay
 
     game, record = stored.game, stored.record
     plies = len(record["plies"])
     agents = against(record["agents"])
     print(f"Game {stored.line}: {described(game)}, seed {record['seed']}, {agents}, {counted(plies, 'ply')}\n")
-    text = game.description.module("text").text
+    text = game.spec.module("view.text").text
     for ply, (position, last_move) in enumerate(replay(stored)):
         print(f"Game {stored.line}, " + (f"ply {ply} of {plies}" if ply < plies else "the end"))
         print(text(position, last_move, None, colour) + "\n")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from .arguments import CommandParser, counted, input_folder
 
 if TYPE_CHECKING:
-    from ..training.run_listing import ListedRun
+    from ..training.run_status import ListedRun
 
 _FOLDER = "runs"
 
@@ -20,7 +20,7 @@ def run(words: list[str]) -> int:
     folders = [input_folder(text) for text in arguments.folders]
     # where nobody has trained yet there is no folder to be missed
     looked_into = folders or [path for path in [Path(_FOLDER)] if path.is_dir()]
-    from ..training.run_listing import list_runs
+    from ..training.run_status import list_runs
 
     runs = list_runs(looked_into)
     if arguments.json:
@@ -28,7 +28,7 @@ def run(words: list[str]) -> int:
     elif runs:
         print("\n\n".join("\n".join(run_lines(one)) for one in runs))
     else:
-        from ..envs.messages import display_path
+        from ..envs.system.messages import display_path
 
         print(f"no training runs in {', '.join(map(display_path, folders)) or _FOLDER}")
     return 0
@@ -63,7 +63,7 @@ def _json_text(data: Any) -> str:
 
 def run_lines(one: ListedRun) -> list[str]:
     """Return what is known about a run as some lines, the first with its name."""
-    from ..envs.messages import display_name, display_path, escape_controls
+    from ..envs.system.messages import display_name, display_path, escape_controls
 
     name = display_name(Path(one.folder).name or one.folder)
     lines = [f"{name}  {_experiment(one)}".rstrip(), f"  {one.state}: {escape_controls(one.detail)}"]
@@ -81,7 +81,7 @@ def _experiment(one: ListedRun) -> str:
     """Return game, options and algorithm, like "azul (num_players=2), ppo"."""
     if one.game is None:
         return ""
-    from ..envs.messages import display_name
+    from ..envs.system.messages import display_name
 
     # of a config that nobody has checked
     options = ", ".join(display_name(f"{name}={value}") for name, value in one.options.items())
@@ -89,7 +89,7 @@ def _experiment(one: ListedRun) -> str:
 
 
 def _progress(one: ListedRun) -> str:
-    from ..envs.wording import two_digits
+    from ..envs.view.captions import two_digits
     from ..training.progress import duration
 
     limit = "" if one.planned_minutes is None else f" of {duration(60 * one.planned_minutes)}"
@@ -104,7 +104,7 @@ def _progress(one: ListedRun) -> str:
 
 def _results(evaluation: dict[str, Any]) -> str:
     """Return the win rates of an evaluation with their intervals, and when it was made."""
-    from ..envs.messages import display_name
+    from ..envs.system.messages import display_name
 
     rates = []
     for opponent, one in evaluation["results"].items():

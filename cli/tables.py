@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..envs.messages import display_width
+from ..envs.system.messages import display_width
 
 
 def align(rows: Sequence[Sequence[str]], left: Sequence[int] = ()) -> list[str]:

@@ -14,9 +14,9 @@ from .errors import CommandError, UsageError
 
 if TYPE_CHECKING:
     from ..agents.arena.folder import TournamentFolder
+    from ..agents.arena.match_seeds import Secrets
     from ..agents.arena.settings import TournamentSettings
     from ..agents.arena.standings import Standings
-    from ..agents.match_seeds import Secrets
 
 _INTERRUPTED = 130
 _LONGEST_REASON = 200
@@ -31,9 +31,9 @@ def run(words: list[str]) -> int:
     from ..agents.arena.folder import TournamentFolder
     from ..agents.arena.standings import INTERRUPTED
     from ..agents.arena.tournament import PlayersLost
-    from ..envs.files import remove_leftovers
-    from ..envs.locks import FolderInUse, lock_folder
-    from ..envs.messages import display_path
+    from ..envs.system.files import remove_leftovers
+    from ..envs.system.locks import FolderInUse, lock_folder
+    from ..envs.system.messages import display_path
 
     secrets = secrets_of(arguments.secret) if arguments.secret else None
     try:
@@ -71,7 +71,7 @@ def run(words: list[str]) -> int:
 
 
 def _way_on(folder: TournamentFolder) -> str:
-    from ..envs.messages import display_path
+    from ..envs.system.messages import display_path
 
     return f"go on with: meeplezoo tournament --resume {display_path(folder.path, quoted=True)}"
 
@@ -147,9 +147,9 @@ def _settings(parser: CommandParser, arguments: argparse.Namespace) -> Tournamen
         parser.error("the following arguments are required: GAME AGENT AGENT ..., CONFIG, or --resume FOLDER")
     from ..agents.arena.settings import SWISS, make_settings
     from ..configs.yaml_settings import parse_overrides
-    from ..envs.messages import shorten
     from ..envs.options import parse
     from ..envs.registry import describe, game_names
+    from ..envs.system.messages import shorten
 
     first, *rest = arguments.words
     given: dict[str, Any] = {
@@ -178,7 +178,7 @@ def _settings(parser: CommandParser, arguments: argparse.Namespace) -> Tournamen
 def _read_config(text: str) -> dict[str, Any]:
     """Return the settings of a config; ValueError that names the file if it cannot be read."""
     from ..configs.yaml_settings import read_settings
-    from ..envs.files import shown_path
+    from ..envs.system.files import shown_path
 
     try:
         return read_settings(Path(text))
@@ -200,7 +200,7 @@ def _check_agents(settings: TournamentSettings, trust: bool) -> None:
 def _check_secrets(settings: TournamentSettings, secrets: Secrets | None) -> None:
     """Raise ValueError for secrets that are of no use to the tournament."""
     if secrets is not None:
-        from ..agents.match_seeds import check_secrets
+        from ..agents.arena.match_seeds import check_secrets
 
         check_secrets(secrets, settings.with_own_bots, settings.names)
 
@@ -236,7 +236,7 @@ def _play(
 def _show(table: Standings, folder: TournamentFolder) -> None:
     from ..agents.arena.report.page import report
     from ..agents.arena.standings import as_json
-    from ..envs.messages import display_path
+    from ..envs.system.messages import display_path
 
     results = as_json(table)
     folder.write_results(results, report(results))
@@ -248,7 +248,7 @@ def _show(table: Standings, folder: TournamentFolder) -> None:
 
 def standings_table(results: dict[str, Any], title: str) -> str:
     """Return the results of a tournament as an aligned table."""
-    from ..envs.messages import cut_middle, display_name, escape_controls
+    from ..envs.system.messages import cut_middle, display_name, escape_controls
     from .tables import align
 
     head = ("", "agent", "Elo", "95 %", "games", "win rate", "mean score", "margin", "ms a move", "above next")

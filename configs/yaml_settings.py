@@ -14,8 +14,8 @@ from typing import Any, NoReturn
 
 import yaml
 
-from ..envs.files import read_file
-from ..envs.messages import shorten
+from ..envs.system.files import read_file
+from ..envs.system.messages import shorten
 
 MOST_BYTES = 256 * 1024
 """Of a text: far more than any settings take, and read in a second or two."""

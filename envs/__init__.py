@@ -4,7 +4,7 @@ from types import ModuleType
 
 from .batch import GameBatch
 from .game import Game, IllegalMove, make_game
-from .registration import register_games
+from .interfaces.registration import register_games
 from .registry import game_names
 
 __all__ = ["Game", "GameBatch", "IllegalMove", "game_names", "make_game"]

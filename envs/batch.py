@@ -9,12 +9,12 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from .arrays import check_integer, integer_array, is_plain, output_array, shares_memory
-from .batch_state import is_blank, read_state, state_bytes
 from .engine.random_stream import CHOICE_STREAM, MAX_SEED, checked_seed, game_seeds
 from .engine.rewards import REWARDS, SETTINGS_DTYPE, outcome_dtype
 from .game import Game, IllegalMove, check_game, illegal_action_message
-from .messages import shorten
+from .records.batch_state import is_template, read_state, state_bytes
+from .system.messages import shorten
+from .validation.arrays import check_integer, integer_array, is_plain, output_array, shares_memory
 
 MAX_GAMES = 2**20
 MAX_THREADS = 1024
@@ -58,16 +58,16 @@ class GameBatch:
         self.num_games = num_games = check_integer(num_games, "num_games", 1, MAX_GAMES)
         self.threads = min(check_integer(threads, "threads", 1, MAX_THREADS), num_games)
         self._shape = (num_games,)
-        self._states: np.ndarray = np.repeat(game.blank, num_games)
-        self._finals: np.ndarray = np.repeat(game.blank, num_games)
-        self._outcomes: np.ndarray = np.zeros(num_games, outcome_dtype(game.description.most_players))
+        self._states: np.ndarray = np.repeat(game.template, num_games)
+        self._finals: np.ndarray = np.repeat(game.template, num_games)
+        self._outcomes: np.ndarray = np.zeros(num_games, outcome_dtype(game.spec.most_players))
         self._choice_streams: np.ndarray = np.zeros((num_games, 4), np.uint32)
         self._settings: np.ndarray = np.zeros((2, 1), SETTINGS_DTYPE)
         self._settings["check"] = [[False], [True]]
         self._settings["auto_reset"] = auto_reset
         self._settings["rewards"] = REWARDS.index(rewards)
-        self._settings["observation"] = game.form
-        self._settings["margin_scale"] = game.description.margin_scale
+        self._settings["observation"] = game.encoding
+        self._settings["margin_scale"] = game.spec.margin_scale
         self._begun = False
         self._bind()
 
@@ -120,9 +120,9 @@ class GameBatch:
         else:
             seeds = game_seeds(checked_seed(seed), self.num_games)
         self._outcomes[:] = np.zeros(1, self._outcomes.dtype)
-        self._finals[:] = self.game.blank[0]
+        self._finals[:] = self.game.template[0]
         self._kernels.seed_streams(self._choice_streams, seeds, CHOICE_STREAM)
-        self._run(lambda start, stop: self._kernels.begin(self._states, self.game.blank, seeds, start, stop))
+        self._run(lambda start, stop: self._kernels.reset(self._states, self.game.template, seeds, start, stop))
         self._begun = True
 
     def step(
@@ -158,7 +158,7 @@ class GameBatch:
         # actions that own their memory have no room for an output
         if actions.base is not None and shares_memory(actions, mask, observation):
             actions = actions.copy()
-        arrays = (self._states, actions, self._outcomes, self._finals, self.game.blank, mask, observation)
+        arrays = (self._states, actions, self._outcomes, self._finals, self.game.template, mask, observation)
         if self._pool is None:
             illegal = self._step(*arrays, self._checked if check else self._unchecked, 0, self.num_games)
             if illegal >= 0:
@@ -190,7 +190,7 @@ class GameBatch:
             actions,
             self._outcomes,
             self._finals,
-            self.game.blank,
+            self.game.template,
             self._last_call,
             self._calls,
             self.game.num_actions,
@@ -257,7 +257,7 @@ class GameBatch:
         checked_seats = self.to_move.astype(np.int64) if seats is None else self._checked_seats(seats)
         self._run(
             lambda start, stop: self._kernels.write_observations(
-                self._states, checked_seats, self.game.form, view, start, stop
+                self._states, checked_seats, self.game.encoding, view, start, stop
             )
         )
         return out
@@ -304,9 +304,9 @@ class GameBatch:
     def results(self) -> tuple[np.ndarray, np.ndarray]:
         """Return scores and places, int32 [N, players], of the games as they stand (place 0 wins)."""
         scores = np.zeros((self.num_games, self.game.num_players), np.int32)
-        places = np.zeros_like(scores)
-        self._kernels.write_results(self._states, scores, places)
-        return scores, places
+        ranks = np.zeros_like(scores)
+        self._kernels.write_results(self._states, scores, ranks)
+        return scores, ranks
 
     @property
     def to_move(self) -> np.ndarray:
@@ -340,7 +340,7 @@ class GameBatch:
         self._shape = (self.num_games,)
         # equal dtypes out of a pickle are not identical, and the quick tests ask for that
         for name in ("_states", "_finals"):
-            setattr(self, name, state[name].view(self.game.blank.dtype))
+            setattr(self, name, state[name].view(self.game.template.dtype))
         self._bind()
 
     @property
@@ -367,11 +367,11 @@ class GameBatch:
         read = read_state(self.game, self.num_games, state)
         for name, array in read.items():
             getattr(self, f"_{name}")[:] = array
-        self._begun = not is_blank(self.game, self._states).any()
+        self._begun = not is_template(self.game, self._states).any()
 
     def save(self, path: str | Path) -> None:
         """Write everything, the streams too, to an .npz file; it is complete or it is not there."""
-        from .batch_file import save_batch
+        from .records.batch_file import save_batch
 
         save_batch(self, Path(path))
 
@@ -382,7 +382,7 @@ class GameBatch:
         Raises ValueError, one sentence, if it is none, is damaged, holds games that cannot be, or another version of
         the game.
         """
-        from .batch_file import load_batch
+        from .records.batch_file import load_batch
 
         return load_batch(Path(path))
 

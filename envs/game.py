@@ -10,16 +10,16 @@ from typing import Any
 import numpy as np
 
 from . import options as options_of_games
-from .arrays import check_integer
-from .description import GameDescription
 from .engine import compilation
 from .engine.random_stream import checked_seed
-from .engine.state import CUT_OFF, RUNNING
-from .messages import shorten
+from .engine.state import RUNNING, TRUNCATED
 from .observation_field import ObservationField
 from .registry import describe
-from .states import StateDoor
-from .states import as_batch as as_batch
+from .spec import GameSpec
+from .system.messages import shorten
+from .validation.arrays import check_integer
+from .validation.states import StateDoor
+from .validation.states import as_batch as as_batch
 
 Move = dict[str, Any]
 Position = dict[str, Any]
@@ -35,7 +35,7 @@ class IllegalMove(ValueError):
 class Game:
     """One game with every option set; made by `make_game`, equal and pickled by name and options."""
 
-    description: GameDescription
+    spec: GameSpec
     options: dict[str, Any]
     observation: str
     """The form of the observations, one of the description's."""
@@ -46,7 +46,7 @@ class Game:
     @property
     def name(self) -> str:
         """Return the name of the game."""
-        return self.description.name
+        return self.spec.name
 
     @property
     def num_players(self) -> int:
@@ -57,17 +57,17 @@ class Game:
     @cached_property
     def num_actions(self) -> int:
         """Return the number of actions, legal or not."""
-        return self.description.num_actions(self.options)
+        return self.spec.num_actions(self.options)
 
     @cached_property
     def observation_fields(self) -> tuple[ObservationField, ...]:
         """Return the parts of the observation in order."""
-        return self.description.observation_fields(self.options, self.observation)
+        return self.spec.observation_fields(self.options, self.observation)
 
     @property
-    def form(self) -> int:
+    def encoding(self) -> int:
         """Return the number of the form of the observations, as kernels know it."""
-        return self.description.observations.index(self.observation)
+        return self.spec.observations.index(self.observation)
 
     @cached_property
     def observation_size(self) -> int:
@@ -81,38 +81,38 @@ class Game:
             yield first, first + field.size, field
             first += field.size
 
-    def with_observation(self, form: str) -> "Game":
+    def with_observation(self, encoding: str) -> "Game":
         """Return the same game with another form of observations."""
-        return make_game(self.name, observation=form, **self.options)
+        return make_game(self.name, observation=encoding, **self.options)
 
     @cached_property
     def kernels(self) -> ModuleType:
         """Return the batch kernels bound to this game's rules."""
-        return bound_kernels(self.description)
+        return bound_kernels(self.spec)
 
     @cached_property
-    def blank(self) -> np.ndarray:
+    def template(self) -> np.ndarray:
         """Return one record [1] that is zero but for the options."""
-        record = np.zeros(1, self.description.state_dtype)
-        for option in self.description.options:
+        record = np.zeros(1, self.spec.state_dtype)
+        for option in self.spec.options:
             record[f"option_{option.name}"] = option.encode(self.options[option.name])
         return record
 
     @cached_property
     def door(self) -> StateDoor:
         """Return what lets in states of this game, and refuses those of others."""
-        return StateDoor(self.name, self.description.options, self.blank)
+        return StateDoor(self.name, self.spec.options, self.template)
 
     def new(self, seed: int | None = None) -> np.void:
         """Return one game, set up and dealt, as a numpy record; the same seed gives the same game."""
-        states = self.blank.copy()
+        states = self.template.copy()
         seeds = np.array([checked_seed(seed)], np.uint64)
-        self.kernels.begin(states, self.blank, seeds, 0, 1)
+        self.kernels.reset(states, self.template, seeds, 0, 1)
         return states[0]
 
     def is_over(self, state: np.void) -> bool:
         """Tell whether the game has ended."""
-        return bool(self.door.one(state)["over"][0] != RUNNING)
+        return bool(self.door.one(state)["status"][0] != RUNNING)
 
     def mask(self, state: np.void) -> np.ndarray:
         """Return the legal actions, int8 [num_actions]; all 0 when the game is over."""
@@ -124,7 +124,7 @@ class Game:
         """Return what a seat sees, float32 [observation_size]; ValueError if there is no such seat."""
         seats = np.array([check_integer(seat, "seat", 0, self.num_players - 1)], np.int64)
         observation = np.zeros((1, self.observation_size), np.float32)
-        self.kernels.write_observations(self.door.one(state), seats, self.form, observation, 0, 1)
+        self.kernels.write_observations(self.door.one(state), seats, self.encoding, observation, 0, 1)
         return observation[0]
 
     def move(self, action: int, state: np.void | None = None) -> Move:
@@ -139,13 +139,13 @@ class Game:
         number = _any_integer(action)
         if not 0 <= number < self.num_actions:
             raise ValueError(f"{self.name} has the actions 0 to {self.num_actions - 1}, not {number}")
-        move: Move = self.description.module("notation").move(self.options, number, state)
+        move: Move = self.spec.module("notation").move(self.options, number, state)
         return move
 
     def action(self, move: Move, state: np.void | None = None) -> int:
         """Return the action of a move; ValueError that names what is wrong if there is none."""
         record = None if state is None else self.door.one(state)[0]
-        action: int = self.description.module("notation").action(self.options, move, record)
+        action: int = self.spec.module("notation").action(self.options, move, record)
         return action
 
     def legal_moves(self, state: np.void) -> list[Move]:
@@ -168,7 +168,7 @@ class Game:
         Raises ValueError if the state is none of this game or cannot be written, or if the action is no integer.
         """
         batch, number = self.door.one(state, to_write=True), _any_integer(action)
-        if batch["over"][0] != RUNNING:
+        if batch["status"][0] != RUNNING:
             raise IllegalMove(f"{self.name}: the game is over")
         if self.kernels.first_illegal(batch, np.array([number]), 0, 1) >= 0:
             raise IllegalMove(illegal_action_message(self, batch[0], number))
@@ -185,41 +185,41 @@ class Game:
         self.kernels.write_results(states, scores, np.zeros_like(scores))
         return self._margins_of(scores)
 
-    def settled_margins(self, states: np.ndarray) -> np.ndarray:
+    def projected_margins(self, states: np.ndarray) -> np.ndarray:
         """Return the margins as they would be if all that is owed was settled now, in margin scales, as `margins`.
 
         What that is the game's heuristic says: points that are certain though they are paid later.
         """
         states = self.door.many(states)
         scores = np.zeros((len(states), self.num_players), np.int32)
-        self.kernels.write_settled_scores(states, scores)
+        self.kernels.write_projected_scores(states, scores)
         return self._margins_of(scores)
 
     def _margins_of(self, scores: np.ndarray) -> np.ndarray:
         if self.num_players == 1:
-            return (scores / self.description.margin_scale).astype(np.float32)
+            return (scores / self.spec.margin_scale).astype(np.float32)
         in_order = np.sort(scores, axis=1)
         best, second = in_order[:, -1:], in_order[:, -2:-1]
         # the best of the others is the best of all, but for whoever alone is that
         others = np.where(scores == best, second, best)
-        return ((scores - others) / self.description.margin_scale).astype(np.float32)
+        return ((scores - others) / self.spec.margin_scale).astype(np.float32)
 
     def result(self, state: np.void) -> dict[str, Any]:
         """Return scores, winners and truncated as they stand, as in a position's `result`."""
         batch = self.door.one(state)
         scores = np.zeros((1, self.num_players), np.int32)
-        places = np.zeros_like(scores)
-        self.kernels.write_results(batch, scores, places)
+        ranks = np.zeros_like(scores)
+        self.kernels.write_results(batch, scores, ranks)
         return {
             "scores": scores[0].tolist(),
-            "winners": np.flatnonzero(places[0] == 0).tolist(),
-            "truncated": bool(batch["over"][0] == CUT_OFF),
+            "winners": np.flatnonzero(ranks[0] == 0).tolist(),
+            "truncated": bool(batch["status"][0] == TRUNCATED),
         }
 
     def position(self, state: np.void) -> Position:
         """Return the whole position, hidden parts too, in the JSON notation."""
         state = self.door.one(state)[0]
-        position: Position = self.description.module("notation").position(self.options, state)
+        position: Position = self.spec.module("notation").position(self.options, state)
         if self.is_over(state):
             position.pop("to_move", None)
             position["phase"] = "over"
@@ -231,7 +231,7 @@ class Game:
 
         For records that were edited by hand or come from elsewhere: nothing else looks at all of their fields.
         """
-        from .validity import check_states
+        from .validation.state_validity import check_states
 
         check_states(self, self.door.many(states), "states")
 
@@ -240,7 +240,7 @@ class Game:
 
         Raises ValueError that names the key and the reason if the position cannot be.
         """
-        from .positions import read_position
+        from .records.position_validation import read_position
 
         return read_position(self, position, checked_seed(seed))
 
@@ -253,12 +253,12 @@ def make_game(name: str, *, observation: str | None = None, **options: Any) -> G
     """
     if not isinstance(name, str):
         raise ValueError(f"the name of a game must be a text, not {shorten(name)}")
-    description = describe(name)
-    form = description.observations[0] if observation is None else observation
-    if not isinstance(form, str) or form not in description.observations:
-        valid = ", ".join(description.observations)
+    spec = describe(name)
+    encoding = spec.observations[0] if observation is None else observation
+    if not isinstance(encoding, str) or encoding not in spec.observations:
+        valid = ", ".join(spec.observations)
         raise ValueError(f"{name} has the observations {valid}, not {shorten(observation)}")
-    return Game(description, options_of_games.complete(name, description.options, options), str(form))
+    return Game(spec, options_of_games.complete(name, spec.options, options), str(encoding))
 
 
 def check_game(game: Any) -> Game:
@@ -275,13 +275,13 @@ def _make_again(name: str, observation: str, options: dict[str, Any]) -> Game:
 _bound: dict[str, ModuleType] = {}
 
 
-def bound_kernels(description: GameDescription) -> ModuleType:
+def bound_kernels(spec: GameSpec) -> ModuleType:
     """Return the batch kernels bound to a game's rules, loaded once."""
-    if description.name not in _bound:
-        path = Path(compilation.__file__).with_name("batch_kernels.py")
-        rules, greedy = description.module("rules"), description.module("greedy")
-        _bound[description.name] = compilation.load_bound(path, description.name, rules=rules, greedy=greedy)
-    return _bound[description.name]
+    if spec.name not in _bound:
+        path = Path(compilation.__file__).with_name("batch.py")
+        rules, greedy = spec.module("rules"), spec.module("heuristic")
+        _bound[spec.name] = compilation.load_bound(path, spec.name, rules=rules, greedy=greedy)
+    return _bound[spec.name]
 
 
 def _any_integer(action: Any) -> int:

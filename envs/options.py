@@ -9,10 +9,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from .arguments import check_choice
-from .arrays import plain_integer
-from .messages import shorten
-from .number_text import parse_integer
+from .system.messages import shorten
+from .system.number_text import parse_integer
+from .validation.arguments import check_choice
+from .validation.arrays import plain_integer
 
 
 @dataclass(frozen=True)

@@ -3,15 +3,15 @@
 from functools import cache
 from importlib import import_module
 
-from .description import GameDescription
-from .messages import shorten
+from .spec import GameSpec
+from .system.messages import shorten
 
 GAMES = {
     "azul": "azul",
     "qwirkle": "qwirkle",
     "manhattan": "manhattan",
 }
-"""Name of the game -> its folder in `envs/`, whose package holds a `GAME: GameDescription`."""
+"""Name of the game -> its folder in `envs/`, whose package holds a `GAME: GameSpec`."""
 
 
 def game_names() -> tuple[str, ...]:
@@ -19,7 +19,7 @@ def game_names() -> tuple[str, ...]:
     return tuple(GAMES)
 
 
-def describe(name: str) -> GameDescription:
+def describe(name: str) -> GameSpec:
     """Return the description of a game; ValueError that lists the games if there is none of that name."""
     if not isinstance(name, str) or name not in GAMES:
         raise ValueError(f"there is no game {shorten(name)}; the games are {', '.join(GAMES)}")
@@ -27,6 +27,6 @@ def describe(name: str) -> GameDescription:
 
 
 @cache
-def _load(name: str) -> GameDescription:
-    description: GameDescription = import_module(f".{GAMES[name]}", __package__).GAME
-    return description
+def _load(name: str) -> GameSpec:
+    spec: GameSpec = import_module(f".{GAMES[name]}", __package__).GAME
+    return spec

@@ -5,10 +5,10 @@ from types import ModuleType
 
 import numpy as np
 
-from .description import GameDescription
 from .engine import compilation
-from .engine.playout_kernels import SETTINGS_DTYPE
-from .engine.search_trees import node_dtype, write_roots
+from .engine.rollout import SETTINGS_DTYPE
+from .engine.search_tree import node_dtype, write_roots
+from .spec import GameSpec
 
 __all__ = [
     "SETTINGS_DTYPE",
@@ -23,26 +23,26 @@ __all__ = [
 _loaded: dict[tuple[str, str], ModuleType] = {}
 
 
-def search_kernels(description: GameDescription) -> ModuleType:
+def search_kernels(spec: GameSpec) -> ModuleType:
     """Return the kernels of Monte-Carlo tree search bound to a game's rules, loaded once."""
-    return _bound("search_kernels", description, playouts=playout_kernels(description))
+    return _bound("tree_search", spec, playouts=playout_kernels(spec))
 
 
-def playout_kernels(description: GameDescription) -> ModuleType:
+def playout_kernels(spec: GameSpec) -> ModuleType:
     """Return the kernels of playouts bound to a game's rules and heuristic, loaded once."""
-    return _bound("playout_kernels", description, greedy=description.module("greedy"))
+    return _bound("rollout", spec, greedy=spec.module("heuristic"))
 
 
-def minimax_kernels(description: GameDescription) -> ModuleType:
+def minimax_kernels(spec: GameSpec) -> ModuleType:
     """Return the kernels of minimax search bound to a game's rules and heuristic, loaded once."""
-    return _bound("minimax_kernels", description, greedy=description.module("greedy"))
+    return _bound("minimax", spec, greedy=spec.module("heuristic"))
 
 
-def _bound(file: str, description: GameDescription, **others: ModuleType) -> ModuleType:
-    key = (file, description.name)
+def _bound(file: str, spec: GameSpec, **others: ModuleType) -> ModuleType:
+    key = (file, spec.name)
     if key not in _loaded:
         path = Path(compilation.__file__).with_name(f"{file}.py")
-        _loaded[key] = compilation.load_bound(path, description.name, rules=description.module("rules"), **others)
+        _loaded[key] = compilation.load_bound(path, spec.name, rules=spec.module("rules"), **others)
     return _loaded[key]
 
 
@@ -57,16 +57,16 @@ def root_statistics(trees: np.ndarray, seats: np.ndarray, num_actions: int) -> t
     return visits, returns
 
 
-def game_returns(description: GameDescription, scores: np.ndarray, places: np.ndarray, win_weight: float) -> np.ndarray:
+def game_returns(spec: GameSpec, scores: np.ndarray, ranks: np.ndarray, win_weight: float) -> np.ndarray:
     """Return what n finished games are worth to each player, from 0 to 1, as a search counts it: float64 [n, players].
 
     scores, places: integers [n, players]. The share of the win weighs `win_weight`, the squashed margin the rest.
     """
-    won = places == 0
+    won = ranks == 0
     # whoever plays alone may not have won
     share = won / np.maximum(won.sum(axis=1, keepdims=True), 1)
     others = np.repeat(scores[:, None, :], scores.shape[1], axis=1).astype(np.float64)
     others[:, np.arange(scores.shape[1]), np.arange(scores.shape[1])] = -np.inf if scores.shape[1] > 1 else 0.0
-    margin = (scores - others.max(axis=2)) / description.margin_scale
+    margin = (scores - others.max(axis=2)) / spec.margin_scale
     returns: np.ndarray = win_weight * share + (1 - win_weight) * (0.5 + 0.5 * np.tanh(margin))
     return returns

@@ -5,7 +5,7 @@ from itertools import product
 import pytest
 
 from meeplezoo.envs import game_names
-from meeplezoo.envs.registration import gymnasium_id
+from meeplezoo.envs.interfaces.registration import gymnasium_id
 from meeplezoo.envs.registry import describe
 
 _OPTIONS = {

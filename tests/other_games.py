@@ -7,7 +7,7 @@ import pytest
 import stones
 from stones import duel, pebble
 
-from meeplezoo.envs.registration import gymnasium_id, register_games
+from meeplezoo.envs.interfaces.registration import gymnasium_id, register_games
 from meeplezoo.envs.registry import GAMES
 
 

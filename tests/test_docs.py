@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from meeplezoo.envs import game_names, make_game
-from meeplezoo.envs.registration import gymnasium_id
+from meeplezoo.envs.interfaces.registration import gymnasium_id
 from meeplezoo.envs.registry import describe
 
 ROOT = Path(__file__).parents[1]
@@ -56,13 +56,13 @@ def test_table_of_manhattans_sizes_is_that_of_the_code() -> None:
 
 @pytest.mark.parametrize("form", ["planes", "flat"])
 @pytest.mark.parametrize("players", [2, 3, 4])
-def test_observation_table_of_qwirkle_is_that_of_the_code(players: int, form: str) -> None:
+def test_observation_table_of_qwirkle_is_that_of_the_code(players: int, encoding: str) -> None:
     lines = (ROOT / "docs/qwirkle.md").read_text(encoding="utf-8").splitlines()
     start = lines.index("| part | shape | meaning |") + 2
     rows = [line.strip("| ").split(" | ") for line in lines[start : lines.index("", start)]]
-    other = {"planes": "flat", "flat": "planes"}[form]
+    other = {"planes": "flat", "flat": "planes"}[encoding]
     rows = [row for row in rows if row[0] != f"board, `{other}`"]
-    fields = make_game("qwirkle", num_players=players, observation=form, board_size=26).observation_fields
+    fields = make_game("qwirkle", num_players=players, observation=encoding, board_size=26).observation_fields
     sizes = {"n": players, "s": 26}
     shapes = [tuple(sizes[part] if part in sizes else int(part) for part in row[1].split(" x ")) for row in rows]
     assert shapes == [field.shape for field in fields]
@@ -77,11 +77,11 @@ def test_table_of_games_is_that_of_the_code() -> None:
     )
     assert [name for name, *_ in rows] == list(game_names())
     for name, module, gymnasium_name, players, forms in rows:
-        description = describe(name)
-        assert module == f"{name}_v{description.version}"
-        assert gymnasium_name == gymnasium_id(description)
+        spec = describe(name)
+        assert module == f"{name}_v{spec.version}"
+        assert gymnasium_name == gymnasium_id(spec)
         assert int(players) == make_game(name).num_players
-        assert re.findall("`(.*?)`", forms) == list(description.observations)
+        assert re.findall("`(.*?)`", forms) == list(spec.observations)
 
 
 PAGES = [

@@ -28,7 +28,7 @@ def test_every_public_name_is_there_and_is_the_one_of_its_module() -> None:
     assert set(meeplezoo.__all__) < set(names)
     for name in names:
         assert getattr(meeplezoo, name) is not None
-    from meeplezoo.agents.evaluation import evaluate
+    from meeplezoo.agents.arena.evaluation import evaluate
     from meeplezoo.envs import make_game
 
     assert meeplezoo.make is meeplezoo.make_game is make_game

@@ -10,22 +10,22 @@ from hostile_data import assert_one_sentence
 
 from meeplezoo.agents import make_agent
 from meeplezoo.agents.agent_settings import Integers, Numbers, Words, read_settings
+from meeplezoo.agents.arena.evaluation import evaluate
+from meeplezoo.agents.arena.recording import record_games
 from meeplezoo.agents.arena.schedule import MOST_LINE_UPS, all_line_ups, deal_seeds, number_of_line_ups
 from meeplezoo.agents.arena.settings import make_settings
-from meeplezoo.agents.evaluation import evaluate
-from meeplezoo.agents.mcts_agent import SearchSettings
-from meeplezoo.agents.minimax_agent import MinimaxSettings
-from meeplezoo.agents.network_agent import NetworkSettings
-from meeplezoo.agents.recording import record_games
+from meeplezoo.agents.networks.network_agent import NetworkSettings
+from meeplezoo.agents.search.mcts_agent import SearchSettings
+from meeplezoo.agents.search.minimax_agent import MinimaxSettings
 from meeplezoo.benchmarks import ladder, search, throughput
 from meeplezoo.cli.arguments import integer, number_up_to
 from meeplezoo.cli.main import main
 from meeplezoo.envs import make_game
 from meeplezoo.envs.engine.random_stream import game_seeds
-from meeplezoo.envs.number_text import parse_integer, parse_number
 from meeplezoo.envs.options import parse
 from meeplezoo.envs.registry import describe
 from meeplezoo.envs.search import node_dtype
+from meeplezoo.envs.system.number_text import parse_integer, parse_number
 
 AZUL = make_game("azul")
 HUGE = ("1000000000000", "9" * 400, "9" * 5000)

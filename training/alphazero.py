@@ -32,17 +32,17 @@ import torch
 from torch import nn
 
 from ..agents import Agent, make_agent
-from ..agents.network_agent import NetworkAgent, usual_settings
 from ..agents.networks.architecture import Architecture, build
-from ..agents.networks.network_file import NetworkHead, make_head, save_network
+from ..agents.networks.network_agent import NetworkAgent, default_settings
+from ..agents.networks.network_file import NetworkMetadata, make_metadata, save_network
 from ..envs import Game
 from ..envs.engine.random_stream import MAX_SEED
 from .config import TrainingConfig
 from .config_files import versions
-from .game_histories import Lessons
+from .episode_buffer import TrainingSamples
 from .learner import NETWORK_FILE, check_finite
-from .replay_window import ReplayWindow
-from .search_player import SearchPlayer
+from .replay_buffer import ReplayBuffer
+from .self_play_actor import SelfPlayActor
 from .state_checks import (
     check_keys,
     check_list,
@@ -86,12 +86,12 @@ class AlphaZeroLearner:
         )
         seeds = np.random.SeedSequence(config.seed).spawn(config.players + 1)
         share = config.games // config.players
-        self.players = [SearchPlayer(config, game, share, seed) for seed in seeds[1:]]
+        self.players = [SelfPlayActor(config, game, share, seed) for seed in seeds[1:]]
         self.random = np.random.default_rng(seeds[0])
         sizes = (game.observation_size, game.num_actions, game.num_players)
-        self.window = ReplayWindow(config.window, *sizes, config.heuristic)
+        self.window = ReplayBuffer(config.window, *sizes, config.heuristic)
         self._steps_owed = 0.0
-        self._symmetry = game.description.module("symmetry")
+        self._symmetry = game.spec.module("symmetry")
 
     @property
     def decisions(self) -> int:
@@ -124,7 +124,7 @@ class AlphaZeroLearner:
     def agent(self, name: str, seed: int) -> Agent:
         """Return an agent of the current network, with a search if the config evaluates with one."""
         head = self._head(0.0)
-        settings = replace(usual_settings(head), sims=self.config.evaluation_simulations)
+        settings = replace(default_settings(head), sims=self.config.evaluation_simulations)
         return NetworkAgent(name, self.playing, head, seed, settings)
 
     def write_agent(self, file: IO[bytes], seconds: float) -> None:
@@ -158,7 +158,7 @@ class AlphaZeroLearner:
         set_numpy_generator(self.random, state["random"], "random")
         self._steps_owed = check_number(state["steps_owed"], "steps_owed", 0.0, 1.0)
 
-    def _play(self) -> list[Lessons]:
+    def _play(self) -> list[TrainingSamples]:
         """Let all players play a rollout by search, each in a thread of its own."""
         network = self.playing
         if self.config.precision == "bfloat16":
@@ -175,10 +175,10 @@ class AlphaZeroLearner:
         finally:
             torch.set_num_threads(self.config.threads)
 
-    def _imitate(self) -> list[Lessons]:
+    def _imitate(self) -> list[TrainingSamples]:
         """Let an agent play until it has made enough decisions."""
         config = self.config
-        lessons: list[Lessons] = []
+        lessons: list[TrainingSamples] = []
         seeds = [int(self.random.integers(MAX_SEED + 1)) for _ in self.players]
         agents = [make_agent(config.warm_agent, self.game, seed, trust=self._trust) for seed in seeds]
         while sum(map(len, lessons)) < config.warm_decisions:
@@ -237,7 +237,7 @@ class AlphaZeroLearner:
             entropy = -(log_policy.exp() * log_policy).sum(dim=1).mean()
         return torch.stack([policy_loss.detach(), value_loss.detach(), entropy, norm.detach()])
 
-    def _head(self, seconds: float) -> NetworkHead:
+    def _head(self, seconds: float) -> NetworkMetadata:
         training = {
             "algorithm": self.config.algorithm,
             "decisions": self.decisions,
@@ -248,7 +248,7 @@ class AlphaZeroLearner:
             "config": self.config.to_mapping(),
             "versions": versions(),
         }
-        return make_head(self.game, self.architecture, self.config.value, training)
+        return make_metadata(self.game, self.architecture, self.config.value, training)
 
 
 def make_learner(config: TrainingConfig, game: Game, trust: bool = False) -> AlphaZeroLearner:

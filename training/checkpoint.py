@@ -14,9 +14,9 @@ import numpy as np
 import torch
 
 from ..envs import Game
-from ..envs.arrays import check_integer
-from ..envs.messages import shorten
 from ..envs.options import complete
+from ..envs.system.messages import shorten
+from ..envs.validation.arrays import check_integer
 from .checkpoint_file import read_tree, write_tree
 from .config import CHANGEABLE, TrainingConfig
 from .config_reading import make_config
@@ -161,7 +161,7 @@ def _check_game(found: Any, game: Game) -> None:
     if not isinstance(found["options"], dict):
         raise ValueError(f"game/options must be a mapping, not {shorten(found['options'])}")
     # options that it lacks are newer than it, and had their defaults
-    for name, value in complete(game.name, game.description.options, found["options"]).items():
+    for name, value in complete(game.name, game.spec.options, found["options"]).items():
         if value != own["options"][name]:
             its, ours = {name: value}, {name: own["options"][name]}
             raise ValueError(f"it is of {game.name} with {shorten(its)}, not of {game.name} with {ours}")
@@ -170,7 +170,7 @@ def _check_game(found: Any, game: Game) -> None:
 def _identity(game: Game) -> dict[str, Any]:
     return {
         "name": game.name,
-        "version": game.description.version,
+        "version": game.spec.version,
         "options": dict(game.options),
         "observation": game.observation,
     }

@@ -22,9 +22,9 @@ from typing import IO, Any
 import numpy as np
 import torch
 
-from ..envs.files import write_atomically
-from ..envs.messages import shorten
-from ..envs.strict_json import parse_json
+from ..envs.system.files import write_atomically
+from ..envs.system.messages import shorten
+from ..envs.system.strict_json import parse_json
 
 _FORMAT = b"meeplezoo-checkpoint/3"
 _FIRST_LINE = len(_FORMAT) + 1 + 64 + 1

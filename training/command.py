@@ -2,8 +2,8 @@
 
 import sys
 
-from ..envs.locks import FolderInUse
-from ..envs.messages import display_path, error_line
+from ..envs.system.locks import FolderInUse
+from ..envs.system.messages import display_path, error_line
 from .config import TrainingConfig
 from .config_files import change_config, config_stem, read_config
 from .run_folder import RunFolder, new_run_folder, open_run_folder, run_in

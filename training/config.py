@@ -8,9 +8,9 @@ from ..agents.networks.architecture import sees_cells
 from ..envs import Game, make_game
 from ..envs.engine.random_stream import MAX_SEED
 from ..envs.engine.rewards import REWARDS
-from ..envs.messages import shorten
 from ..envs.options import complete
 from ..envs.registry import describe
+from ..envs.system.messages import shorten
 
 ALGORITHMS = ("maskable_ppo", "ppo", "alphazero")
 ACTIVATIONS = ("tanh", "relu")

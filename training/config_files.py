@@ -8,8 +8,8 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 from ..configs.yaml_settings import MOST_BYTES, parse_overrides, parse_settings, write_settings
-from ..envs.files import read_file, write_atomically
-from ..envs.messages import shorten
+from ..envs.system.files import read_file, write_atomically
+from ..envs.system.messages import shorten
 from .config import CHANGEABLE, TrainingConfig
 from .config_reading import make_config
 

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import MISSING, Field, fields
 from typing import Any, Union, get_args, get_origin, get_type_hints
 
-from ..envs.messages import shorten
+from ..envs.system.messages import shorten
 from .config import ALGORITHMS, TrainingConfig, settings_of
 
 

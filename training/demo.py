@@ -8,13 +8,13 @@ import sys
 import time
 from pathlib import Path
 
-from ..agents.evaluation import Evaluation, evaluate
-from ..agents.recording import record_games
+from ..agents.arena.evaluation import Evaluation, evaluate
+from ..agents.arena.recording import record_games
 from ..configs.yaml_settings import parse_overrides
 from ..envs.engine.random_stream import MAX_SEED
-from ..envs.files import write_atomically
-from ..envs.messages import display_name, display_path, error_line
-from ..envs.records import write_records
+from ..envs.records.record import write_records
+from ..envs.system.files import write_atomically
+from ..envs.system.messages import display_name, display_path, error_line
 from .command import DONE, WRONGLY_CALLED, train_command
 from .config import TrainingConfig
 from .config_files import config_names, read_config

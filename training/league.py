@@ -31,10 +31,10 @@ import numpy as np
 import torch
 
 from ..agents import Agent, make_agent
-from ..agents.decisions import Decisions
 from ..envs import Game
-from ..envs.arrays import check_integer
 from ..envs.engine.random_stream import MAX_SEED
+from ..envs.interfaces.decision_batch import DecisionBatch
+from ..envs.validation.arrays import check_integer
 from .config import TrainingConfig
 from .masked_categorical import legal_probabilities, sample
 from .state_checks import MOST, check_array, check_keys, check_list, set_numpy_generator, set_weights
@@ -45,7 +45,7 @@ _DRAWS = 1
 """Tells the league's generator from others of the config's seed."""
 
 
-class PastSelf:
+class FrozenPolicy:
     """A network that learns no more, as an agent that draws its actions by their probabilities."""
 
     def __init__(self, name: str, network: torch.nn.Module, seed: int) -> None:
@@ -54,7 +54,7 @@ class PastSelf:
         self._device = next(network.parameters()).device
         self._generator = torch.Generator(self._device).manual_seed(seed)
 
-    def act(self, decisions: Decisions) -> np.ndarray:
+    def act(self, decisions: DecisionBatch) -> np.ndarray:
         """Return one legal action for each decision, int64 [n]."""
         # copies in torch's own memory: how numpy's lies in memory can change the last bits of a product
         observation = torch.tensor(decisions.observation, device=self._device)
@@ -135,13 +135,13 @@ class League:
             seats[theirs] = members[theirs]
         return seats
 
-    def record(self, seats: np.ndarray, places: np.ndarray) -> None:
+    def record(self, seats: np.ndarray, ranks: np.ndarray) -> None:
         """Count finished games: who sat where, as from `draw_seats`, and everybody's place, both int [n, players]."""
         games, theirs = (seats >= 0).nonzero()
         if not len(games):
             return
-        own_places = places[games, (seats[games] < 0).argmax(axis=1)]
-        scores = 0.5 + 0.5 * np.sign(places[games, theirs] - own_places)
+        own_ranks = ranks[games, (seats[games] < 0).argmax(axis=1)]
+        scores = 0.5 + 0.5 * np.sign(ranks[games, theirs] - own_ranks)
         members = seats[games, theirs]
         counts = np.bincount(members, minlength=len(self))
         kept = DECAY**counts
@@ -196,7 +196,7 @@ class League:
         baselines = self._config.baselines
         if member < len(baselines):
             return make_agent(baselines[member], self._game, seed, trust=self._trust)
-        return PastSelf(self.names[member], self._past[member - len(baselines)], seed)
+        return FrozenPolicy(self.names[member], self._past[member - len(baselines)], seed)
 
     def _frozen(self) -> torch.nn.Module:
         return copy.deepcopy(self._network).eval().requires_grad_(False)

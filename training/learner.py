@@ -7,7 +7,7 @@ from typing import IO, TYPE_CHECKING, Any, Protocol
 
 from ..agents import Agent
 from ..envs import Game
-from ..envs.messages import escape_controls, shorten
+from ..envs.system.messages import escape_controls, shorten
 from .config import TrainingConfig
 
 if TYPE_CHECKING:

@@ -5,8 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from ..envs.files import write_atomically
-from ..envs.messages import display_name
+from ..envs.system.files import write_atomically
+from ..envs.system.messages import display_name
 from .config import TrainingConfig
 
 _COLOURS = ("#2b6cb0", "#c05621", "#2f855a", "#805ad5", "#b83280", "#4a5568")
@@ -54,7 +54,7 @@ def _draw_opponent(rates: Any, margins: Any, rows: list[dict[str, Any]], opponen
 def _dress(rates: Any, margins: Any, rows: list[dict[str, Any]], config: TrainingConfig) -> None:
     game = config.make_game()
     rates.set_title(
-        f"{game.description.title}, {game.num_players} players: {_TITLES[config.algorithm]}",
+        f"{game.spec.title}, {game.num_players} players: {_TITLES[config.algorithm]}",
         loc="left",
         color=_INK,
         fontsize=14,

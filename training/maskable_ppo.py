@@ -5,13 +5,13 @@ from typing import IO, Any
 import numpy as np
 
 from ..agents import Agent, make_agent
-from ..agents.maskable_ppo_agent import MaskablePPOAgent
+from ..agents.maskable_ppo.model_agent import MaskablePPOAgent
 from ..envs import Game
+from ..envs.interfaces.sb3_vec_env import SelfPlayVecEnv
 from .config import TrainingConfig
 from .learner import MASKABLE_PPO_FILE, check_finite
 from .maskable_ppo_opponents import OpponentPool
 from .maskable_ppo_state import get_model_state, set_env_state, set_model_state
-from .self_play_env import SelfPlayVecEnv
 from .state_checks import check_keys
 
 EPISODES_OF_STATISTICS = 1000
@@ -124,7 +124,7 @@ def _policy(config: TrainingConfig, env: SelfPlayVecEnv) -> tuple[Any, dict[str,
     """Return the class of the policy, or its name, and its own settings."""
     if config.network == "mlp":
         return "MlpPolicy", {"ortho_init": True}
-    from ..agents.cell_policy import CellFeatures, CellPolicy
+    from ..agents.maskable_ppo.conv_policy import CellFeatures, CellPolicy
 
     plane = env.game.observation_fields[0]
     return CellPolicy, {
@@ -134,7 +134,7 @@ def _policy(config: TrainingConfig, env: SelfPlayVecEnv) -> tuple[Any, dict[str,
             "codes": int(plane.high) + 1,
             "channels": config.channels,
         },
-        "first_cell_action": env.game.description.first_cell_action,
+        "first_cell_action": env.game.spec.first_cell_action,
     }
 
 

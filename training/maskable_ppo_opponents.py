@@ -5,10 +5,10 @@ from typing import Any
 import numpy as np
 
 from ..agents import Agent, make_agent
-from ..agents.maskable_ppo_agent import MaskablePPOAgent
+from ..agents.maskable_ppo.model_agent import MaskablePPOAgent
 from ..envs import Game
-from ..envs.arrays import check_integer
 from ..envs.engine.random_stream import MAX_SEED
+from ..envs.validation.arrays import check_integer
 from .config import TrainingConfig
 from .state_checks import MOST, check_keys, check_list, check_tensors
 

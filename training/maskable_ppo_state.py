@@ -5,8 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from ..envs.arrays import check_integer
-from .self_play_env import SelfPlayVecEnv
+from ..envs.interfaces.sb3_vec_env import SelfPlayVecEnv
+from ..envs.validation.arrays import check_integer
 from .state_checks import (
     MOST,
     check_array,

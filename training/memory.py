@@ -7,7 +7,7 @@ from ..agents.networks.architecture import Architecture, build
 from ..envs import Game
 from ..envs.search import node_dtype
 from .config import TrainingConfig
-from .search_player import tree_size
+from .self_play_actor import tree_size
 
 _NUMBER = 4
 """Bytes of a float32."""
@@ -45,7 +45,8 @@ def estimate_memory(config: TrainingConfig, game: Game) -> dict[str, int]:
     # ppo takes what a rollout has, if that is less
     rows = min(config.minibatch, config.games * config.rollout) if config.algorithm == "ppo" else config.minibatch
     sizes = {
-        "games (games)": config.games * (4 * game.blank.itemsize + _NUMBER * game.observation_size + game.num_actions),
+        "games (games)": config.games
+        * (4 * game.template.itemsize + _NUMBER * game.observation_size + game.num_actions),
         "networks (hidden, channels)": _networks(config, game),
         "minibatches (minibatch)": _layers(config, game, rows) + rows * _row(game),
     }
@@ -60,7 +61,7 @@ def _of_alphazero(config: TrainingConfig, game: Game) -> dict[str, int]:
     half = 2 * (game.observation_size + game.num_actions * (2 if config.heuristic else 1))
     kept = half - (-game.num_actions // 8) + 2 * _NUMBER * game.num_players
     lessons = max(config.games * config.rollout, config.warm_decisions)
-    node = node_dtype(game.description.most_players).itemsize
+    node = node_dtype(game.spec.most_players).itemsize
     return {
         "the window (window)": config.window * kept,
         "games under way (games)": config.games * _PLIES_OF_A_GAME * (half + game.num_actions),

@@ -7,7 +7,7 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
-from ..envs.strict_json import parse_json
+from ..envs.system.strict_json import parse_json
 
 _LONGEST_LINE = 2**20
 _MOST = 1e15

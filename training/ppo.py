@@ -24,18 +24,18 @@ import torch
 from torch import nn
 
 from ..agents import Agent
-from ..agents.network_agent import NetworkAgent, NetworkSettings
 from ..agents.networks.architecture import Architecture, build
-from ..agents.networks.network_file import NetworkHead, make_head, save_network
+from ..agents.networks.network_agent import NetworkAgent, NetworkSettings
+from ..agents.networks.network_file import NetworkMetadata, make_metadata, save_network
 from ..envs import Game
-from ..envs.arrays import check_integer
+from ..envs.validation.arrays import check_integer
 from .config import TrainingConfig
 from .config_files import versions
+from .gae import advantages_and_returns
 from .league import League
 from .learner import NETWORK_FILE, check_finite
 from .masked_categorical import legal_probabilities, log_probability_and_entropy, sample
-from .ppo_games import LeagueGames, Rollout
-from .ppo_returns import advantages_and_returns
+from .rollout_collector import Rollout, RolloutCollector
 from .state_checks import (
     MOST,
     check_keys,
@@ -52,7 +52,7 @@ _LOGGED = ("policy_loss", "value_loss", "entropy", "kl", "clip_fraction", "gradi
 
 
 @dataclass(frozen=True)
-class Decisions:
+class TrainingBatch:
     """What is learned from, by decision: a whole rollout's, or a minibatch of them.
 
     observation float32 [B, size], mask int8 [B, A], action int64 [B], log_probability (when it was played), advantage
@@ -67,13 +67,13 @@ class Decisions:
     returns: torch.Tensor
     known: torch.Tensor
 
-    def select(self, rows: torch.Tensor) -> "Decisions":
+    def select(self, rows: torch.Tensor) -> "TrainingBatch":
         """Return those in some rows, int64 [k]."""
-        return Decisions(*(part.index_select(0, rows) for part in vars(self).values()))
+        return TrainingBatch(*(part.index_select(0, rows) for part in vars(self).values()))
 
-    def to(self, device: torch.device) -> "Decisions":
+    def to(self, device: torch.device) -> "TrainingBatch":
         """Return them on a device; on the CPU, where they are, without a copy."""
-        return Decisions(*(part.to(device, non_blocking=True) for part in vars(self).values()))
+        return TrainingBatch(*(part.to(device, non_blocking=True) for part in vars(self).values()))
 
 
 class PPOLearner:
@@ -96,13 +96,13 @@ class PPOLearner:
         )
         self.random = torch.Generator(self.device).manual_seed(config.seed)
         self.league = League(config, game, self.network, trust=trust)
-        self.games = LeagueGames(config, game, self.league)
+        self.games = RolloutCollector(config, game, self.league)
 
     def iterate(self, iteration: int) -> dict[str, float]:
         """Play one rollout and learn from it; return statistics of games, of learning, and the league's win rates."""
         self.league.begin(iteration)
         played = self.games.play(self._act)
-        decisions, rows, explained = what_to_learn(self.games.rollout, self.config)
+        decisions, rows, explained = build_batch(self.games.rollout, self.config)
         learned = self._learn(decisions, rows)
         check_finite(self.network)
         self.decisions += len(rows)
@@ -151,7 +151,7 @@ class PPOLearner:
             log_probability = probabilities.gather(1, action[:, None])[:, 0].log()
             return action.cpu(), log_probability.cpu(), values.cpu()
 
-    def _learn(self, decisions: Decisions, rows: torch.Tensor) -> dict[str, float]:
+    def _learn(self, decisions: TrainingBatch, rows: torch.Tensor) -> dict[str, float]:
         """Go over the rows of a rollout's decisions `epochs` times in minibatches; return the means of _LOGGED."""
         config = self.config
         rate = config.learning_rate_after(self.decisions)
@@ -171,7 +171,7 @@ class PPOLearner:
         found = {f"train/{name}": mean for name, mean in zip(_LOGGED, means, strict=True)}
         return {**found, "train/learning_rate": rate, "train/epochs": len(logged) / minibatches}
 
-    def _step(self, minibatch: Decisions) -> torch.Tensor:
+    def _step(self, minibatch: TrainingBatch) -> torch.Tensor:
         """Make one gradient step; return the numbers of _LOGGED, float32 [6]."""
         logits, values = self._forward(minibatch.observation)
         loss, numbers = clipped_loss(logits, values, minibatch, self.config)
@@ -189,7 +189,7 @@ class PPOLearner:
             logits, values = self._network(observation)
         return logits.float(), values.float()
 
-    def _head(self, seconds: float) -> NetworkHead:
+    def _head(self, seconds: float) -> NetworkMetadata:
         training = {
             "algorithm": self.config.algorithm,
             "decisions": self.decisions,
@@ -199,7 +199,7 @@ class PPOLearner:
             "versions": versions(),
         }
         value = "change" if self.config.dense else "reward"
-        return make_head(self.game, self.architecture, value, training)
+        return make_metadata(self.game, self.architecture, value, training)
 
 
 def make_learner(config: TrainingConfig, game: Game, trust: bool = False) -> PPOLearner:
@@ -215,7 +215,7 @@ def seed_everything(seed: int) -> None:
     np.random.seed(seed & 0xFFFFFFFF)  # noqa: NPY002
 
 
-def what_to_learn(rollout: Rollout, config: TrainingConfig) -> tuple[Decisions, torch.Tensor, float]:
+def build_batch(rollout: Rollout, config: TrainingConfig) -> tuple[TrainingBatch, torch.Tensor, float]:
     """Return a rollout's decisions, the rows of those to learn from (int64), and the explained variance of values.
 
     Rows are plies times games, and all rows are returned, as views where they are not computed here.
@@ -234,7 +234,7 @@ def what_to_learn(rollout: Rollout, config: TrainingConfig) -> tuple[Decisions, 
     from_mover_on = (rollout.mover[:, :, None] + np.arange(players)) % players
     returns = np.take_along_axis(returns, from_mover_on, axis=2)
     known = np.take_along_axis(known, from_mover_on, axis=2)
-    decisions = Decisions(
+    decisions = TrainingBatch(
         rollout.observation[:-1].flatten(0, 1),
         rollout.mask[:-1].flatten(0, 1),
         rollout.action.flatten(),
@@ -248,7 +248,7 @@ def what_to_learn(rollout: Rollout, config: TrainingConfig) -> tuple[Decisions, 
 
 
 def clipped_loss(
-    logits: torch.Tensor, values: torch.Tensor, decisions: Decisions, config: TrainingConfig
+    logits: torch.Tensor, values: torch.Tensor, decisions: TrainingBatch, config: TrainingConfig
 ) -> tuple[torch.Tensor, list[torch.Tensor]]:
     """Return the loss of a minibatch, and without gradients its parts: policy and value loss, entropy, KL, clipped."""
     log_probability, entropy = log_probability_and_entropy(logits, decisions.mask, decisions.action)

@@ -5,8 +5,8 @@ import sys
 from collections.abc import Callable
 from typing import TextIO
 
-from ..envs.messages import cut_middle, display_width, escape_controls
-from ..envs.terminal import obeys_codes
+from ..envs.system.messages import cut_middle, display_width, escape_controls
+from ..envs.view.ansi import obeys_codes
 
 
 class ProgressLine:

@@ -8,8 +8,8 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from ..envs.files import append, remove_leftovers, write_atomically
-from ..envs.locks import is_unused, lock_folder
+from ..envs.system.files import append, remove_leftovers, write_atomically
+from ..envs.system.locks import is_unused, lock_folder
 from .config import TrainingConfig
 from .config_files import read_config, write_config
 from .learner import AGENT_KINDS

@@ -11,8 +11,8 @@ import torch
 from torch import nn
 
 from ..envs import GameBatch
-from ..envs.arrays import check_integer
-from ..envs.messages import shorten
+from ..envs.system.messages import shorten
+from ..envs.validation.arrays import check_integer
 
 MOST = 2**53
 """Counters are smaller than that."""

@@ -13,7 +13,7 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
-from ..envs.files import append
+from ..envs.system.files import append
 
 
 class TensorBoard:

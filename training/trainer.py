@@ -8,17 +8,17 @@ from typing import Any
 import numpy as np
 
 from ..agents import Agent, make_agent
-from ..agents.evaluation import Evaluation, evaluate
-from ..agents.match_seeds import new_secret
+from ..agents.arena.evaluation import Evaluation, evaluate
+from ..agents.arena.match_seeds import new_secret
 from ..agents.registry import is_own_bot
 from ..envs import Game
-from ..envs.files import write_atomically
-from ..envs.messages import display_name
-from ..envs.wording import two_digits
+from ..envs.system.files import write_atomically
+from ..envs.system.messages import display_name
+from ..envs.view.captions import two_digits
 from .checkpoint import Progress, check_config, load_checkpoint, save_checkpoint, set_random_states
 from .config import TrainingConfig
 from .config_files import read_config, write_config
-from .interruption import StopRequest, stop_on_signal
+from .graceful_stop import StopRequest, stop_on_signal
 from .learner import Learner, make_learner, prepare_torch
 from .learning_curve import draw_learning_curve
 from .memory import check_memory

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .games import NOBODY, PlayedGames
+from .games import NOBODY, GameResults
 from .statistics import Interval, margins, mean_interval, wilson_interval
 
 
@@ -44,16 +44,16 @@ class AgentResult:
         return wilson_interval(self.points, self.games) if self.games else (0.0, 1.0)
 
 
-def agent_results(games: PlayedGames, names: Sequence[str]) -> list[AgentResult]:
+def agent_results(games: GameResults, names: Sequence[str]) -> list[AgentResult]:
     """Return the result of every agent, in the order of their names."""
     own_margins = margins(games)
     return [_agent_result(games, own_margins, agent, name) for agent, name in enumerate(names)]
 
 
-def _agent_result(games: PlayedGames, own_margins: np.ndarray, agent: int, name: str) -> AgentResult:
+def _agent_result(games: GameResults, own_margins: np.ndarray, agent: int, name: str) -> AgentResult:
     game, seat = np.nonzero(games.seats == agent)
-    won = games.places[game, seat] == 0
-    winners = (games.places == 0).sum(axis=1)[game]
+    won = games.ranks[game, seat] == 0
+    winners = (games.ranks == 0).sum(axis=1)[game]
     # how often the agent won together with k - 1 others: whole numbers, so that points do not depend on the order
     losses, wins, *shared = np.bincount(np.where(won, winners, 0), minlength=games.seats.shape[1] + 1).tolist()
     whole = games.finished[game]

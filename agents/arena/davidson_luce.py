@@ -63,13 +63,13 @@ class Choices:
     chosen: np.ndarray
 
 
-def gathered(seats: np.ndarray, places: np.ndarray) -> Rankings:
+def gathered(seats: np.ndarray, ranks: np.ndarray) -> Rankings:
     """Return the rankings of games, integers [games, seats]: the agents and their places, least first, ties equal."""
-    best_first = np.lexsort((seats, places), axis=-1)
+    best_first = np.lexsort((seats, ranks), axis=-1)
     agents = np.take_along_axis(seats, best_first, axis=1)
-    places = np.take_along_axis(places, best_first, axis=1)
+    ranks = np.take_along_axis(ranks, best_first, axis=1)
     groups = np.zeros(seats.shape, np.int64)
-    groups[:, 1:] = np.cumsum(places[:, 1:] != places[:, :-1], axis=1)
+    groups[:, 1:] = np.cumsum(ranks[:, 1:] != ranks[:, :-1], axis=1)
     table, row_of, counts = np.unique(
         np.concatenate([agents, groups], axis=1), axis=0, return_inverse=True, return_counts=True
     )

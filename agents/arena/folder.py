@@ -9,14 +9,14 @@ from typing import Any
 import numpy as np
 
 from ...configs.yaml_settings import read_settings, write_settings
-from ...envs.files import append, read_lines, remove_leftovers, shown_path, write_atomically
-from ...envs.locks import is_unused
-from ...envs.messages import shorten
-from ...envs.records import LONGEST_LINE, Record, record_line
-from ...envs.strict_json import first_difference, json_bytes, parse_json
-from ..match_seeds import add_secret, secret_line
-from .games import PlayedGames, as_lines, from_lines, no_games
-from .play import Meeting
+from ...envs.records.record import LONGEST_LINE, Record, record_line
+from ...envs.system.files import append, read_lines, remove_leftovers, shown_path, write_atomically
+from ...envs.system.locks import is_unused
+from ...envs.system.messages import shorten
+from ...envs.system.strict_json import first_difference, json_bytes, parse_json
+from .games import GameResults, as_lines, from_lines, no_games
+from .match_seeds import add_secret, secret_line
+from .play import Match
 from .schedule import deal_seeds, seatings
 from .settings import TournamentSettings, make_settings
 
@@ -69,7 +69,7 @@ class TournamentFolder:
 
     def add(
         self,
-        games: PlayedGames,
+        games: GameResults,
         records: list[Record],
         settings: TournamentSettings,
         secret: bytes | None = None,
@@ -82,7 +82,7 @@ class TournamentFolder:
             append(self.records, b"".join(map(record_line, records)))
         append(self.games, as_lines(games, settings.names).encode())
 
-    def read_games(self, settings: TournamentSettings) -> PlayedGames:
+    def read_games(self, settings: TournamentSettings) -> GameResults:
         """Return all games of whole meetings, and remove from the files what an interruption has left of others.
 
         That is lines at the end. Raises ValueError that names file and line, with nothing removed, if another line is
@@ -110,7 +110,7 @@ class TournamentFolder:
         """Yield the lines of games but what is behind the last line end: a killed process has not finished it."""
         return (line for line in read_lines(self.games, _LONGEST_GAME) if line.endswith(b"\n"))
 
-    def _check_records(self, games: PlayedGames, names: Sequence[str]) -> None:
+    def _check_records(self, games: GameResults, names: Sequence[str]) -> None:
         """Raise ValueError unless the first records are those of the games."""
         number = 0
         try:
@@ -138,19 +138,19 @@ def _cut_unfinished_line(path: Path) -> None:
             file.truncate(file.read().rfind(b"\n") + 1)
 
 
-def meetings_of(games: PlayedGames) -> list[Meeting]:
+def meetings_of(games: GameResults) -> list[Match]:
     """Return the meeting that each game belongs to."""
     line_ups = map(tuple, map(sorted, games.seats.tolist()))
-    return [Meeting(number, line_up) for number, line_up in zip(games.rounds.tolist(), line_ups, strict=True)]
+    return [Match(number, line_up) for number, line_up in zip(games.rounds.tolist(), line_ups, strict=True)]
 
 
-def whole_meetings(games: PlayedGames, settings: TournamentSettings) -> int:
+def whole_meetings(games: GameResults, settings: TournamentSettings) -> int:
     """Return how many games from the first on make up whole meetings; they lie one meeting after the other.
 
     Raises ValueError that names the line of a game that is not the next one of its meeting, unless games end there, or
     of a meeting that has been there before.
     """
-    met: set[Meeting] = set()
+    met: set[Match] = set()
     start = 0
     while start < len(games):
         meeting = meetings_of(games.chosen(slice(start, start + 1)))[0]

@@ -6,7 +6,7 @@
 | `deals` | int64 [n] | its seed; games with the same one began with the same deal |
 | `seats` | int64 [n, players] | the number of the agent in each seat |
 | `scores` | int64 [n, players] | points at the end |
-| `places` | int64 [n, players] | 0 wins; ties share a place |
+| `ranks` | int64 [n, players] | 0 wins; ties share a place |
 | `moves` | int64 [n, players] | decisions of each seat |
 | `seconds` | float64 [n, players] | time that each seat used |
 | `truncated` | bool [n] | cut off by a limit |
@@ -24,31 +24,31 @@ import numpy as np
 
 from ...envs.batch import GameBatch
 from ...envs.engine.random_stream import MAX_SEED
-from ...envs.engine.state import CUT_OFF
-from ...envs.messages import shorten
-from ...envs.positions import check_boolean, check_integer, check_list, check_object, refuse
-from ...envs.strict_json import parse_json
-from ..matches import Conduct
+from ...envs.engine.state import TRUNCATED
+from ...envs.records.position_validation import check_boolean, check_integer, check_list, check_object, refuse
+from ...envs.system.messages import shorten
+from ...envs.system.strict_json import parse_json
+from .matches import MatchLog
 from .schedule import MOST_ROUNDS
 
 NOBODY = -1
 
 _SECONDS_DIGITS = 7
-_KEYS_PER_SEAT = ("seats", "scores", "places", "moves", "seconds")
+_KEYS_PER_SEAT = ("seats", "scores", "ranks", "moves", "seconds")
 _KEYS = ("round", "deal", *_KEYS_PER_SEAT, "truncated")
 _MOST = 2**31 - 1
 _LINES_AT_ONCE = 4096
 
 
 @dataclass(frozen=True)
-class PlayedGames:
+class GameResults:
     """n games of one kind; see the table above."""
 
     rounds: np.ndarray
     deals: np.ndarray
     seats: np.ndarray
     scores: np.ndarray
-    places: np.ndarray
+    ranks: np.ndarray
     moves: np.ndarray
     seconds: np.ndarray
     truncated: np.ndarray
@@ -68,64 +68,64 @@ class PlayedGames:
         """Return which games came to their end without a failure, bool [n]."""
         return self.failed == NOBODY
 
-    def chosen(self, which: np.ndarray | slice) -> "PlayedGames":
+    def chosen(self, which: np.ndarray | slice) -> "GameResults":
         """Return some of the games, by a mask, indices or a slice."""
-        return PlayedGames(*(getattr(self, field.name)[which] for field in fields(self)))
+        return GameResults(*(getattr(self, field.name)[which] for field in fields(self)))
 
 
-def no_games(num_players: int) -> PlayedGames:
+def no_games(num_players: int) -> GameResults:
     """Return no games at all."""
     seat = np.zeros((0, num_players), np.int64)
     one = np.zeros(0, np.int64)
     reasons = np.zeros(0, object)
-    return PlayedGames(one, one, seat, seat, seat, seat, seat.astype(float), one.astype(bool), one, reasons)
+    return GameResults(one, one, seat, seat, seat, seat, seat.astype(float), one.astype(bool), one, reasons)
 
 
-def joined(parts: Sequence[PlayedGames]) -> PlayedGames:
+def joined(parts: Sequence[GameResults]) -> GameResults:
     """Return the games of at least one part, one after the other."""
-    return PlayedGames(*(np.concatenate([getattr(part, one.name) for part in parts]) for one in fields(PlayedGames)))
+    return GameResults(*(np.concatenate([getattr(part, one.name) for part in parts]) for one in fields(GameResults)))
 
 
-def played_games(round_number: int, batch: GameBatch, seats: np.ndarray, conduct: Conduct) -> PlayedGames:
+def played_games(round_number: int, batch: GameBatch, seats: np.ndarray, conduct: MatchLog) -> GameResults:
     """Return the games of a batch at their end.
 
     An agent that failed comes last, the others share the first place: nobody can tell how it would have gone on.
     """
-    scores, places = batch.results()
+    scores, ranks = batch.results()
     num_games, num_players = seats.shape
     failed = np.full(num_games, NOBODY)
     reasons = np.full(num_games, "", object)
     for game, (seat, reason) in conduct.failures.items():
         failed[game], reasons[game] = seat, reason
-        places[game] = np.where(np.arange(num_players) == seat, max(num_players - 1, 1), 0)
-    return PlayedGames(
+        ranks[game] = np.where(np.arange(num_players) == seat, max(num_players - 1, 1), 0)
+    return GameResults(
         rounds=np.full(num_games, round_number),
         deals=batch.states["seed"].astype(np.int64),
         seats=seats,
         scores=scores.astype(np.int64),
-        places=places.astype(np.int64),
+        ranks=ranks.astype(np.int64),
         moves=conduct.moves,
         # as the lines have it, so that games read again are the same
         seconds=np.round(conduct.seconds, _SECONDS_DIGITS),
-        truncated=batch.states["over"] == CUT_OFF,
+        truncated=batch.states["status"] == TRUNCATED,
         failed=failed,
         reasons=reasons,
     )
 
 
-def as_lines(games: PlayedGames, names: Sequence[str]) -> str:
+def as_lines(games: GameResults, names: Sequence[str]) -> str:
     """Return games as JSON Lines in ASCII; `names` are those of the agents."""
     # names and reasons may hold what else ends a line (U+2028) or is not UTF-8 (of a file's name): all is escaped
     return "".join(json.dumps(_as_json(games, index, names)) + "\n" for index in range(len(games)))
 
 
-def _as_json(games: PlayedGames, index: int, names: Sequence[str]) -> dict[str, Any]:
+def _as_json(games: GameResults, index: int, names: Sequence[str]) -> dict[str, Any]:
     line: dict[str, Any] = {
         "round": int(games.rounds[index]),
         "deal": int(games.deals[index]),
         "seats": [names[agent] for agent in games.seats[index]],
         "scores": games.scores[index].tolist(),
-        "places": games.places[index].tolist(),
+        "ranks": games.ranks[index].tolist(),
         "moves": games.moves[index].tolist(),
         "seconds": games.seconds[index].tolist(),
         "truncated": bool(games.truncated[index]),
@@ -135,7 +135,7 @@ def _as_json(games: PlayedGames, index: int, names: Sequence[str]) -> dict[str, 
     return line
 
 
-def from_lines(lines: Iterable[str | bytes], names: Sequence[str], num_players: int) -> PlayedGames:
+def from_lines(lines: Iterable[str | bytes], names: Sequence[str], num_players: int) -> GameResults:
     """Return the games of JSON Lines; ValueError that names the line and the reason if one is damaged."""
     number_of = {name: number for number, name in enumerate(names)}
     parts = [no_games(num_players)]
@@ -145,7 +145,7 @@ def from_lines(lines: Iterable[str | bytes], names: Sequence[str], num_players: 
         *columns, reasons = zip(*rows, strict=True)
         texts = np.empty(len(rows), object)
         texts[:] = reasons
-        parts.append(PlayedGames(*[*map(np.array, columns), texts]))
+        parts.append(GameResults(*[*map(np.array, columns), texts]))
     return joined(parts)
 
 
@@ -163,23 +163,23 @@ def _from_json(row: Any, number_of: dict[str, int], num_players: int) -> tuple[A
     # everybody once, or with fewer agents than seats at least once
     if len(set(seats)) < min(len(number_of), num_players):
         refuse("seats", f"are no line-up of this tournament: {shorten(row['seats'])}")
-    places = [check_integer(place, "places", 0, num_players - 1) for place in per_seat["places"]]
-    if any(place != sum(other < place for other in places) for place in places):
-        refuse("places", f"there is no such ranking: {places}")
+    ranks = [check_integer(place, "ranks", 0, num_players - 1) for place in per_seat["ranks"]]
+    if any(place != sum(other < place for other in ranks) for place in ranks):
+        refuse("ranks", f"there is no such ranking: {ranks}")
     seat, reason = NOBODY, ""
     if "forfeit" in row:
         forfeit = check_object(row["forfeit"], "forfeit", ["seat", "reason"])
         seat, reason = check_integer(forfeit["seat"], "forfeit.seat", 0, num_players - 1), forfeit["reason"]
         if not isinstance(reason, str):
             refuse("forfeit.reason", f"must be a text, not {shorten(reason)}")
-        if places != [num_players - 1 if other == seat else 0 for other in range(num_players)]:
-            refuse("places", f"who forfeits comes last, and the others win, but they are {places}")
+        if ranks != [num_players - 1 if other == seat else 0 for other in range(num_players)]:
+            refuse("ranks", f"who forfeits comes last, and the others win, but they are {ranks}")
     return (
         check_integer(row["round"], "round", 0, MOST_ROUNDS - 1),
         check_integer(row["deal"], "deal", 0, MAX_SEED),
         seats,
         [check_integer(score, "scores", -_MOST, _MOST) for score in per_seat["scores"]],
-        places,
+        ranks,
         [check_integer(count, "moves", 0, _MOST) for count in per_seat["moves"]],
         [_seconds(time) for time in per_seat["seconds"]],
         check_boolean(row["truncated"], "truncated"),

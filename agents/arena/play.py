@@ -6,16 +6,16 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...envs.game import Game
-from ...envs.records import Record, make_record
-from ..matches import Conduct, play_matches
+from ...envs.records.record import Record, make_record
 from ..protocol import Agent
-from ..registry import begun_anew
-from .games import NOBODY, PlayedGames, played_games
+from ..registry import reset_agent
+from .games import NOBODY, GameResults, played_games
+from .matches import MatchLog, play_matches
 from .schedule import LineUp, meeting_seeds, seatings
 
 
 @dataclass(frozen=True)
-class Meeting:
+class Match:
     """One line-up in one round."""
 
     round: int
@@ -27,7 +27,7 @@ class Meeting:
 
 
 @dataclass(frozen=True)
-class Terms:
+class MatchConfig:
     """What all meetings of a tournament have in common; sent once to every process that plays."""
 
     game: Game
@@ -46,11 +46,11 @@ class Terms:
 class Player:
     """Plays meetings, and keeps agents that can begin anew with another seed from one meeting to the next."""
 
-    def __init__(self, terms: Terms) -> None:
+    def __init__(self, terms: MatchConfig) -> None:
         self.terms = terms
         self._kept: dict[tuple[int, int], Agent] = {}
 
-    def play(self, meeting: Meeting, secret: bytes | None = None) -> tuple[PlayedGames, list[Record]]:
+    def play(self, meeting: Match, secret: bytes | None = None) -> tuple[GameResults, list[Record]]:
         """Return the games of a meeting and, if they are wanted, their records.
 
         Both follow from the seed alone, or from it and the secret of the meeting.
@@ -61,8 +61,8 @@ class Player:
         seeds, own_seeds = meeting_seeds(terms.seed, meeting.round, line_up, terms.deals, secret)
         agents = self._agents(line_up, own_seeds)
         # an agent that holds several seats of a game has a stream of its own for each
-        places = np.array([_places(line_up, seating) for seating in ways])
-        conduct = Conduct(len(seeds), len(line_up), terms.move_seconds)
+        ranks = np.array([_places(line_up, seating) for seating in ways])
+        conduct = MatchLog(len(seeds), len(line_up), terms.move_seconds)
         # a record is made of the actions alone: the states of all plies of all games would fill the memory
         history: list[list[int]] = [[] for _ in seeds]
 
@@ -71,7 +71,7 @@ class Player:
                 history[game].append(action)
 
         watch = keep if terms.records else None
-        batch = play_matches(terms.game, agents, seeds, np.tile(places, (terms.deals, 1)), watch, conduct)
+        batch = play_matches(terms.game, agents, seeds, np.tile(ranks, (terms.deals, 1)), watch, conduct)
         games = played_games(meeting.round, batch, seats, conduct)
         recorded = range(len(games)) if terms.records else ()
         return games, [self._record(games, index, history[index], batch.states[index]) for index in recorded]
@@ -81,11 +81,11 @@ class Player:
         for place, (entrant, seed) in enumerate(zip(line_up, seeds, strict=True)):
             key = entrant, line_up[:place].count(entrant)
             kept, text = self._kept.get(key), terms.agents[entrant]
-            self._kept[key] = begun_anew(kept, text, terms.game, seed, terms.start_seconds, trust=terms.trust)
+            self._kept[key] = reset_agent(kept, text, terms.game, seed, terms.start_seconds, trust=terms.trust)
             agents.append(self._kept[key])
         return agents
 
-    def _record(self, games: PlayedGames, index: int, actions: list[int], final: np.void) -> Record:
+    def _record(self, games: GameResults, index: int, actions: list[int], final: np.void) -> Record:
         names = [self.terms.names[entrant] for entrant in games.seats[index]]
         seat = int(games.failed[index])
         forfeit = None if seat == NOBODY else (seat, str(games.reasons[index]))

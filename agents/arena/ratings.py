@@ -89,7 +89,7 @@ class Ratings:
 
 def fit_ratings(
     seats: np.ndarray,
-    places: np.ndarray,
+    ranks: np.ndarray,
     num_agents: int,
     *,
     anchor: int | None = None,
@@ -117,7 +117,7 @@ def fit_ratings(
     Raises ValueError for arrays of other shapes, unknown agents or no games, and without a prior if no finite
     ratings are the most likely.
     """
-    seats, places = _checked_games(seats, places, num_agents)
+    seats, ranks = _checked_games(seats, ranks, num_agents)
     if deals is not None and np.shape(deals) != seats.shape[:1]:
         raise ValueError(f"deals must have the shape ({len(seats)},), one per game, not {np.shape(deals)}")
     if anchor is not None and not 0 <= anchor < num_agents:
@@ -125,7 +125,7 @@ def fit_ratings(
     if prior is not None and not (isfinite(prior) and prior > 0):
         raise ValueError(f"the prior must be a positive number of Elo, or None, not {prior}")
 
-    rankings = gathered(seats, places)
+    rankings = gathered(seats, ranks)
     choices = choices_of(rankings, num_agents)
     tie_orders = rankings.tie_orders
     precision = _precision(prior, num_agents, len(tie_orders))
@@ -151,19 +151,19 @@ def fit_ratings(
     )
 
 
-def _checked_games(seats: np.ndarray, places: np.ndarray, num_agents: int) -> tuple[np.ndarray, np.ndarray]:
-    seats, places = np.asarray(seats), np.asarray(places)
+def _checked_games(seats: np.ndarray, ranks: np.ndarray, num_agents: int) -> tuple[np.ndarray, np.ndarray]:
+    seats, ranks = np.asarray(seats), np.asarray(ranks)
     if seats.ndim != 2 or not 2 <= seats.shape[1] <= MAX_SEATS:
         raise ValueError(f"seats must have the shape (games, 2 to {MAX_SEATS}), not {seats.shape}")
-    if places.shape != seats.shape:
-        raise ValueError(f"places must have the shape of seats, {seats.shape}, not {places.shape}")
+    if ranks.shape != seats.shape:
+        raise ValueError(f"places must have the shape of seats, {seats.shape}, not {ranks.shape}")
     if not len(seats):
         raise ValueError("ratings need at least 1 game")
-    for name, array in (("seats", seats), ("places", places)):
+    for name, array in (("seats", seats), ("ranks", ranks)):
         if array.dtype.kind not in "iu":
             raise ValueError(f"{name} must be integers, not {array.dtype}")
     _check_agents(seats, num_agents)
-    return seats.astype(np.int64), places.astype(np.int64)
+    return seats.astype(np.int64), ranks.astype(np.int64)
 
 
 def _check_agents(agents: np.ndarray, num_agents: int) -> None:

@@ -12,7 +12,7 @@ from math import comb
 import numpy as np
 
 from ...envs.engine.random_stream import MAX_SEED, game_seeds
-from ..match_seeds import MatchSeeds
+from .match_seeds import MatchSeeds
 
 LineUp = tuple[int, ...]
 

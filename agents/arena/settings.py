@@ -7,14 +7,14 @@ from typing import Any
 
 from ...envs import Game, make_game
 from ...envs.engine.random_stream import checked_seed
-from ...envs.messages import shorten
 from ...envs.options import check_names
 from ...envs.registry import describe
+from ...envs.system.messages import shorten
 from ..agent_settings import MOST_SECONDS
-from ..outside.session import SECONDS_TO_START
+from ..external.session import SECONDS_TO_START
 from ..registry import LONGEST_TEXT, check_agent_text, is_own_bot
-from ..short_names import short_names
 from .schedule import MOST_GAMES_AT_ONCE, MOST_LINE_UPS, MOST_ROUNDS, number_of_line_ups
+from .short_names import short_names
 
 ROUND_ROBIN, SWISS = "round-robin", "swiss"
 PAIRINGS = (ROUND_ROBIN, SWISS)
@@ -25,7 +25,7 @@ _USUAL_ANCHOR = "random"
 
 
 @dataclass(frozen=True)
-class Entrant:
+class Participant:
     """An agent of a tournament: the name that results show, and the text that `make_agent` takes."""
 
     name: str
@@ -52,7 +52,7 @@ class TournamentSettings:
     """
 
     game: str
-    agents: tuple[Entrant, ...]
+    agents: tuple[Participant, ...]
     options: dict[str, Any]
     pairing: str = ROUND_ROBIN
     rounds: int = 10
@@ -156,20 +156,20 @@ def make_settings(settings: Mapping[str, Any]) -> TournamentSettings:
     return TournamentSettings(**given)
 
 
-def _entrants(agents: Any) -> tuple[Entrant, ...]:
+def _entrants(agents: Any) -> tuple[Participant, ...]:
     if not isinstance(agents, Sequence) or isinstance(agents, str | bytes):
         raise ValueError(f"agents must be a list, not {shorten(agents)}")
     if len(agents) > MOST_AGENTS:
         raise ValueError(f"agents: a tournament has at most {MOST_AGENTS}, not {len(agents):,}")
-    entrants: list[Entrant] = []
+    entrants: list[Participant] = []
     texts = [agent for agent in agents if isinstance(agent, str)]
     names = dict(zip(texts, short_names(texts), strict=True))
     for agent in agents:
         if isinstance(agent, str):
             count = sum(entrant.agent == agent for entrant in entrants)
-            entrants.append(Entrant(f"{names[agent]} ({count + 1})" if count else names[agent], agent))
+            entrants.append(Participant(f"{names[agent]} ({count + 1})" if count else names[agent], agent))
         elif isinstance(agent, Mapping) and set(agent) == {"name", "agent"} and all(map(_is_text, agent.values())):
-            entrants.append(Entrant(agent["name"], agent["agent"]))
+            entrants.append(Participant(agent["name"], agent["agent"]))
         else:
             raise ValueError(f"agents: must be texts, or mappings of name and agent, not {shorten(agent)}")
     return tuple(entrants)
@@ -179,7 +179,7 @@ def _is_text(value: Any) -> bool:
     return isinstance(value, str)
 
 
-def _check_entrants(entrants: tuple[Entrant, ...]) -> None:
+def _check_entrants(entrants: tuple[Participant, ...]) -> None:
     """Raise ValueError if they are too few or too many, or have no names of their own that can be written."""
     if not 2 <= len(entrants) <= MOST_AGENTS:
         some = "at least 2" if len(entrants) < 2 else f"at most {MOST_AGENTS}"

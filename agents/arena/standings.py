@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from .agent_results import AgentResult, agent_results
-from .games import PlayedGames
+from .games import GameResults
 from .ratings import Ratings, fit_ratings
 from .settings import ROUND_ROBIN, TournamentSettings
 from .statistics import NORMAL_QUANTILE, ahead, mean_interval, shares_of_win
@@ -27,17 +27,17 @@ class Standings:
     """The results of the games played so far; agents in the order of the settings."""
 
     settings: TournamentSettings
-    games: PlayedGames
+    games: GameResults
     results: list[AgentResult]
     ratings: Ratings
     stopped: str
 
 
-def standings(settings: TournamentSettings, games: PlayedGames, stopped: str = INTERRUPTED) -> Standings:
+def standings(settings: TournamentSettings, games: GameResults, stopped: str = INTERRUPTED) -> Standings:
     """Return the standings after some games, at least one."""
     names = settings.names
     anchor = None if settings.anchor is None else names.index(settings.anchor)
-    ratings = fit_ratings(games.seats, games.places, len(names), anchor=anchor, deals=games.deals)
+    ratings = fit_ratings(games.seats, games.ranks, len(names), anchor=anchor, deals=games.deals)
     return Standings(settings, games, agent_results(games, names), ratings, stopped)
 
 
@@ -67,7 +67,7 @@ def as_json(table: Standings) -> dict[str, Any]:
     return {
         "format": FORMAT,
         "game": settings.game,
-        "title": settings.make_game().description.title,
+        "title": settings.make_game().spec.title,
         "options": dict(settings.make_game().options),
         "pairing": "round robin" if settings.pairing == ROUND_ROBIN else "Swiss",
         "rounds": int(games.rounds.max()) + 1,
@@ -118,7 +118,7 @@ def _agent(table: Standings, agent: int, edges: np.ndarray) -> dict[str, Any]:
     }
 
 
-def _seats(games: PlayedGames) -> list[dict[str, Any]]:
+def _seats(games: GameResults) -> list[dict[str, Any]]:
     rows = []
     for seat, shares in enumerate(shares_of_win(games).T):
         rate, interval = mean_interval(shares, games.deals)

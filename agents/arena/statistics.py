@@ -9,7 +9,7 @@ from statistics import NormalDist
 
 import numpy as np
 
-from .games import PlayedGames
+from .games import GameResults
 
 NORMAL_QUANTILE = NormalDist().inv_cdf(0.975)
 """97.5 % of a normal distribution lies below."""
@@ -64,13 +64,13 @@ def mean_interval(values: np.ndarray, deals: np.ndarray) -> tuple[float | None, 
     return mean, (mean - half, mean + half)
 
 
-def shares_of_win(games: PlayedGames) -> np.ndarray:
+def shares_of_win(games: GameResults) -> np.ndarray:
     """Return each seat's share of the win, float64 [n, players]: 1 / (number of winners), or 0."""
-    won = games.places == 0
+    won = games.ranks == 0
     return won / np.maximum(won.sum(axis=1, keepdims=True), 1)
 
 
-def margins(games: PlayedGames) -> np.ndarray:
+def margins(games: GameResults) -> np.ndarray:
     """Return the score of each seat minus the best other one, int64 [n, players]; alone it is the score itself."""
     players = games.scores.shape[1]
     if players == 1:
@@ -79,7 +79,7 @@ def margins(games: PlayedGames) -> np.ndarray:
     return games.scores - np.stack(best_other, axis=1)
 
 
-def ahead(games: PlayedGames, num_agents: int) -> tuple[np.ndarray, np.ndarray]:
+def ahead(games: GameResults, num_agents: int) -> tuple[np.ndarray, np.ndarray]:
     """Return how often row finished ahead of column, a tie counting half, and how often they met.
 
     float64 and int64 [agents, agents]; two seats of the same agent do not meet.
@@ -91,8 +91,8 @@ def ahead(games: PlayedGames, num_agents: int) -> tuple[np.ndarray, np.ndarray]:
         for second in range(players):
             rows, columns = games.seats[:, first], games.seats[:, second]
             different = rows != columns
-            better = games.places[:, first] < games.places[:, second]
-            equal = games.places[:, first] == games.places[:, second]
+            better = games.ranks[:, first] < games.ranks[:, second]
+            equal = games.ranks[:, first] == games.ranks[:, second]
             pairs = rows[different], columns[different]
             np.add.at(won, pairs, (better + 0.5 * equal)[different])
             np.add.at(met, pairs, 1)

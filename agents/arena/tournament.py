@@ -18,14 +18,14 @@ from types import FrameType
 
 import numpy as np
 
-from ...envs.interruption import interrupt_on_terminate
-from ...envs.records import Record
-from ..match_seeds import Secrets, check_secrets
-from ..outside.private_memory import close_memory, private_memory
+from ...envs.records.record import Record
+from ...envs.system.signals import interrupt_on_terminate
+from ..external.private_memory import close_memory, private_memory
 from ..warm_up import warm_up
 from .folder import TournamentFolder, meetings_of
-from .games import PlayedGames, joined, no_games
-from .play import Meeting, Player, Terms
+from .games import GameResults, joined, no_games
+from .match_seeds import Secrets, check_secrets
+from .play import Match, MatchConfig, Player
 from .ratings import Ratings
 from .schedule import LineUp, all_line_ups, swiss_line_ups
 from .settings import SWISS, TournamentSettings
@@ -33,7 +33,7 @@ from .standings import ALL_PLAYED, INTERRUPTED, PRECISE, Standings, settled, sta
 from .statistics import shares_of_win
 
 Tell = Callable[[int, int], None]
-Played = tuple[PlayedGames, list[Record]]
+Played = tuple[GameResults, list[Record]]
 
 
 class PlayersLost(RuntimeError):
@@ -70,7 +70,7 @@ def play_tournament(
         check_secrets(secrets, settings.with_own_bots, settings.names)
     game = settings.make_game()
     kept = no_games(game.num_players) if folder is None else folder.read_games(settings)
-    terms = Terms(
+    terms = MatchConfig(
         game=game,
         agents=tuple(entrant.agent for entrant in settings.agents),
         names=settings.names,
@@ -82,7 +82,7 @@ def play_tournament(
         trust=trust,
     )
     private = settings.with_own_bots
-    rounds: list[PlayedGames] = []
+    rounds: list[GameResults] = []
     stopped = ALL_PLAYED
     # in this process, so that the others find compiled what they need
     warm_up(game, terms.agents)
@@ -92,9 +92,9 @@ def play_tournament(
                 line_ups = _line_ups(settings, rounds, number, game.num_players)
                 rounds.append(kept.chosen(kept.rounds == number))
                 done = set(meetings_of(rounds[-1]))
-                if done - {Meeting(number, one) for one in line_ups}:
+                if done - {Match(number, one) for one in line_ups}:
                     raise ValueError(f"round {number} has games between agents that do not meet in it")
-                meetings = [Meeting(number, one) for one in line_ups if Meeting(number, one) not in done]
+                meetings = [Match(number, one) for one in line_ups if Match(number, one) not in done]
                 left = {one: _secret(one, settings, secrets) for one in meetings}
                 for played, records in play(left):
                     if folder is not None:
@@ -112,23 +112,23 @@ def play_tournament(
     return standings(settings, _in_order(joined(rounds)), stopped)
 
 
-def _secret(meeting: Meeting, settings: TournamentSettings, secrets: Secrets | None) -> bytes | None:
+def _secret(meeting: Match, settings: TournamentSettings, secrets: Secrets | None) -> bytes | None:
     if not settings.with_own_bots:
         return None
     return (secrets or Secrets()).of_meeting(meeting.round, meeting.names(settings.names))
 
 
-def _ratings(settings: TournamentSettings, rounds: list[PlayedGames]) -> Ratings:
+def _ratings(settings: TournamentSettings, rounds: list[GameResults]) -> Ratings:
     return standings(settings, joined(rounds)).ratings
 
 
-def _in_order(games: PlayedGames) -> PlayedGames:
+def _in_order(games: GameResults) -> GameResults:
     """Return the games by round and line-up, whichever process was first."""
     line_ups = np.sort(games.seats, axis=1)
     return games.chosen(np.lexsort([*line_ups.T[::-1], games.rounds]))
 
 
-def _line_ups(settings: TournamentSettings, rounds: list[PlayedGames], number: int, num_players: int) -> list[LineUp]:
+def _line_ups(settings: TournamentSettings, rounds: list[GameResults], number: int, num_players: int) -> list[LineUp]:
     """Return the line-ups of a round, which follow from the rounds before it."""
     num_agents = len(settings.agents)
     if settings.pairing != SWISS:
@@ -149,7 +149,7 @@ def _line_ups(settings: TournamentSettings, rounds: list[PlayedGames], number: i
     return swiss_line_ups(average.tolist(), met, byes.tolist(), num_players, random)
 
 
-Play = Callable[[Mapping[Meeting, bytes | None]], Iterator[Played]]
+Play = Callable[[Mapping[Match, bytes | None]], Iterator[Played]]
 
 
 def _closed(private: bool) -> AbstractContextManager[None]:
@@ -157,7 +157,7 @@ def _closed(private: bool) -> AbstractContextManager[None]:
 
 
 @contextmanager
-def _players(terms: Terms, processes: int, private: bool) -> Iterator[Play]:
+def _players(terms: MatchConfig, processes: int, private: bool) -> Iterator[Play]:
     """Yield a function that plays meetings with their secrets, in this process or in others; they come as they end."""
     if processes == 1:
         player = Player(terms)
@@ -166,7 +166,7 @@ def _players(terms: Terms, processes: int, private: bool) -> Iterator[Play]:
     # fork would copy threads' locks as they happen to be
     pool = ProcessPoolExecutor(processes, multiprocessing.get_context("spawn"), _begin_process, (terms, private))
 
-    def play(meetings: Mapping[Meeting, bytes | None]) -> Iterator[Played]:
+    def play(meetings: Mapping[Match, bytes | None]) -> Iterator[Played]:
         futures = [pool.submit(_play_in_process, one, secret) for one, secret in meetings.items()]
         try:
             for future in as_completed(futures):
@@ -188,7 +188,7 @@ def _players(terms: Terms, processes: int, private: bool) -> Iterator[Play]:
 _player: Player | None = None
 
 
-def _begin_process(terms: Terms, private: bool) -> None:
+def _begin_process(terms: MatchConfig, private: bool) -> None:
     global _player
     if private:
         # to the end of the process
@@ -200,7 +200,7 @@ def _begin_process(terms: Terms, private: bool) -> None:
     _player = Player(terms)
 
 
-def _play_in_process(meeting: Meeting, secret: bytes | None) -> tuple[PlayedGames, list[Record]]:
+def _play_in_process(meeting: Match, secret: bytes | None) -> tuple[GameResults, list[Record]]:
     assert _player is not None
     return _player.play(meeting, secret)
 

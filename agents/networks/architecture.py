@@ -5,7 +5,7 @@ from math import prod
 from typing import TYPE_CHECKING
 
 from ...envs.game import Game
-from ...envs.messages import shorten
+from ...envs.system.messages import shorten
 
 if TYPE_CHECKING:
     from torch import nn
@@ -66,7 +66,7 @@ def _is_width(value: object) -> bool:
 
 def sees_cells(game: Game) -> bool:
     """Tell whether a game's observation begins with a plane whose cells are actions too."""
-    first_cell, shape = game.description.first_cell_action, game.observation_fields[0].shape
+    first_cell, shape = game.spec.first_cell_action, game.observation_fields[0].shape
     return first_cell is not None and shape[0] == 1 and prod(shape) == game.num_actions - first_cell
 
 
@@ -76,9 +76,9 @@ def build(game: Game, architecture: Architecture) -> "nn.Module":
     Its `forward` takes observations float32 [n, observation_size] and returns logits float32 [n, num_actions] of all
     actions, legal or not, and values float32 [n, num_players]: raw numbers, of which number k is about the player k
     seats after the one who observes. If the architecture is one with the game's heuristic, `forward` takes its values
-    of the actions, float32 [n, num_actions], as a second input (`agents.decisions.Decisions.action_values`), and as
+    of the actions, float32 [n, num_actions], as a second input (`agents.decisions.DecisionBatch.action_values`), and as
     a third one, if it is made to see them, settled margins, float32 [n, num_players], own seat first
-    (`settled_margins`).
+    (`projected_margins`).
 
     Raises ValueError if the network is to see cells and the observation has none, or if it has too many weights.
     """

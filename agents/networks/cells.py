@@ -16,7 +16,7 @@ from gymnasium import spaces
 from torch import nn
 
 from ...envs.game import Game
-from ...envs.spaces import observation_box
+from ...envs.interfaces.spaces import observation_box
 from .architecture import Architecture
 from .mlp import FIRST_LOGITS, MLP, orthogonal
 
@@ -125,7 +125,7 @@ class CellNetwork(nn.Module):
 
     def __init__(self, game: Game, architecture: Architecture) -> None:
         super().__init__()
-        first_cell = game.description.first_cell_action
+        first_cell = game.spec.first_cell_action
         assert first_cell is not None
         plane = game.observation_fields[0]
         self.observation_size = game.observation_size

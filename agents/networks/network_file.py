@@ -11,13 +11,13 @@ from importlib.resources.abc import Traversable
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
-from ...envs.description import GameDescription
-from ...envs.files import read_file, shown_path, write_atomically
 from ...envs.game import Game, make_game
-from ...envs.messages import shorten
 from ...envs.options import check_names, with_later_ones
 from ...envs.registry import describe
-from ...envs.strict_json import first_difference, parse_json
+from ...envs.spec import GameSpec
+from ...envs.system.files import read_file, shown_path, write_atomically
+from ...envs.system.messages import shorten
+from ...envs.system.strict_json import first_difference, parse_json
 from .architecture import MOST_WEIGHTS, Architecture, build
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ _FORMAT = 1
 
 
 @dataclass(frozen=True)
-class NetworkHead:
+class NetworkMetadata:
     """What a file says of its network.
 
     | field | meaning |
@@ -51,7 +51,7 @@ class NetworkHead:
     With "return" sigmoid(values) are the returns, 0 to 1, that a tree search counts; with "reward" values are rewards
     of the kind "margin", so that 0.5 + 0.5 * tanh(values) are returns in which winning has no weight of its own; with
     "change" they are what such a reward will be beyond the margin as it stands, which is to be added first; with
-    "settled" the same beyond the settled margin (`agents.decisions.Decisions.settled_margins`).
+    "settled" the same beyond the settled margin (`agents.decisions.DecisionBatch.projected_margins`).
 
     Raises ValueError that names the field if a value is none of these.
     """
@@ -93,11 +93,11 @@ class NetworkHead:
         return float(self.training.get("win_weight", 0.5 if self.value == "return" else 0.0))
 
 
-def make_head(game: Game, architecture: Architecture, value: str, training: dict[str, Any]) -> NetworkHead:
+def make_metadata(game: Game, architecture: Architecture, value: str, training: dict[str, Any]) -> NetworkMetadata:
     """Return the head of a network that `build` made for this game."""
-    return NetworkHead(
+    return NetworkMetadata(
         game.name,
-        game.description.version,
+        game.spec.version,
         dict(game.options),
         game.observation,
         game.observation_size,
@@ -108,7 +108,7 @@ def make_head(game: Game, architecture: Architecture, value: str, training: dict
     )
 
 
-def save_network(file_or_path: IO[bytes] | str | Path, network: "nn.Module", head: NetworkHead) -> None:
+def save_network(file_or_path: IO[bytes] | str | Path, network: "nn.Module", head: NetworkMetadata) -> None:
     """Write a network and its head to an open binary file, or atomically to a path.
 
     The same network and head give the same bytes.
@@ -124,7 +124,7 @@ def save_network(file_or_path: IO[bytes] | str | Path, network: "nn.Module", hea
         file_or_path.write(content)
 
 
-def load_network(path: str | Path | Traversable) -> tuple["nn.Module", NetworkHead]:
+def load_network(path: str | Path | Traversable) -> tuple["nn.Module", NetworkMetadata]:
     """Return the network of a file, in evaluation mode on the CPU, and its head; torch's generator stays as it is.
 
     Raises ValueError, one sentence that names the file, if there is none, if it is damaged or no network's, or if
@@ -177,7 +177,7 @@ def _read_header(content: bytes) -> dict[str, Any]:
     return header
 
 
-def _read_head(metadata: Any) -> NetworkHead:
+def _read_head(metadata: Any) -> NetworkMetadata:
     """Return the head of the metadata of a safetensors file."""
     text = metadata.get(_KEY) if isinstance(metadata, dict) else None
     if not isinstance(text, str):
@@ -192,12 +192,12 @@ def _read_head(metadata: Any) -> NetworkHead:
     if isinstance(architecture, dict) and _has_fields(architecture, Architecture):
         hidden = architecture["hidden"]
         given = {**architecture, "hidden": tuple(hidden) if isinstance(hidden, list) else hidden}
-        if _has_fields(plain, NetworkHead):
-            return NetworkHead(**{**plain, "architecture": Architecture(**given)})
+        if _has_fields(plain, NetworkMetadata):
+            return NetworkMetadata(**{**plain, "architecture": Architecture(**given)})
     raise ValueError("the file's description of its network lacks something, or has too much")
 
 
-def _with_later_options(head: NetworkHead) -> NetworkHead:
+def _with_later_options(head: NetworkMetadata) -> NetworkMetadata:
     """Return the head of a file that may be older than some options of its game."""
     return replace(head, options=with_later_ones(describe(head.game).options, head.options))
 
@@ -209,11 +209,11 @@ def _has_fields(plain: dict[str, Any], kind: type) -> bool:
     return needed <= plain.keys() <= {one.name for one in known}
 
 
-def _game_of(head: NetworkHead) -> Game:
+def _game_of(head: NetworkMetadata) -> Game:
     """Return the game that the head speaks of; ValueError if there is no such game here."""
-    description = describe(head.game)
-    _check_version(head, description)
-    check_names(head.game, description.options, head.options)
+    spec = describe(head.game)
+    _check_version(head, spec)
+    check_names(head.game, spec.options, head.options)
     game = make_game(head.game, observation=head.observation, **head.options)
     check_fits(head, game)
     return game
@@ -256,7 +256,7 @@ def _check_answers(network: "nn.Module", game: Game, architecture: Architecture)
     """Raise ValueError if a network's weights, finite as they are, are so large that its answers are not finite."""
     import torch
 
-    from ...envs.spaces import observation_high
+    from ...envs.interfaces.spaces import observation_high
 
     low = torch.zeros(2, game.observation_size)
     low[1] = torch.from_numpy(observation_high(game))
@@ -270,14 +270,14 @@ def _check_answers(network: "nn.Module", game: Game, architecture: Architecture)
             raise ValueError("the weights are so large that the network's answers are not finite numbers")
 
 
-def check_fits(head: NetworkHead, game: Game) -> None:
+def check_fits(head: NetworkMetadata, game: Game) -> None:
     """Raise ValueError, one sentence, if a network was trained for something else than this game.
 
     The form of the game's observations does not matter: the network sees its own.
     """
     if head.game != game.name:
         raise ValueError(f"the network was trained for {head.game}, not for {game.name}")
-    _check_version(head, game.description)
+    _check_version(head, game.spec)
     names = [*game.options, *(name for name in head.options if name not in game.options)]
     differing = [name for name in names if _option(head.options, name) != _option(game.options, name)]
     if differing:
@@ -285,10 +285,11 @@ def check_fits(head: NetworkHead, game: Game) -> None:
             " and ".join(_option(options, name) for name in differing) for options in (head.options, game.options)
         )
         raise ValueError(f"the network was trained for {game.name} with {trained}, not with {given}")
-    forms = game.description.observations
-    if head.observation not in forms:
+    encodings = game.spec.observations
+    if head.observation not in encodings:
         raise ValueError(
-            f"the network sees the observation {shorten(head.observation)}, but {game.name} has {' and '.join(forms)}"
+            f"the network sees the observation {shorten(head.observation)}, "
+            f"but {game.name} has {' and '.join(encodings)}"
         )
     sizes = (game.with_observation(head.observation).observation_size, game.num_actions)
     if (head.observation_size, head.num_actions) != sizes:
@@ -307,9 +308,9 @@ def _plain(value: Any) -> str:
     return shown[1:-1] if isinstance(value, str) else shown
 
 
-def _check_version(head: NetworkHead, description: GameDescription) -> None:
-    if head.version != description.version:
+def _check_version(head: NetworkMetadata, spec: GameSpec) -> None:
+    if head.version != spec.version:
         raise ValueError(
             f"the network was trained for version {shorten(head.version)} of {head.game}, "
-            f"this is version {description.version}"
+            f"this is version {spec.version}"
         )

@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from ...agents import Decisions, agent_names, make_agent
-from ...agents.mcts_agent import SearchSettings
-from ...agents.minimax_agent import MinimaxSettings
-from ...agents.network_agent import NetworkSettings
+from ...agents import DecisionBatch, agent_names, make_agent
+from ...agents.networks.network_agent import NetworkSettings
 from ...agents.protocol import AgentFailure
+from ...agents.search.mcts_agent import SearchSettings
+from ...agents.search.minimax_agent import MinimaxSettings
 from ...envs import Game, GameBatch, game_names, make_game
 from .cases import Case, FaultFound
 from .containers import change_content
@@ -27,12 +27,12 @@ _SECONDS = 0.05
 _SETTINGS = {"mcts": SearchSettings, "minimax": MinimaxSettings, "net:n.safetensors": NetworkSettings}
 
 
-def _decisions(game: Game, number: int, seconds: float | None) -> Decisions:
+def _decisions(game: Game, number: int, seconds: float | None) -> DecisionBatch:
     batch = GameBatch(game, number)
     batch.reset(2)
     for _ in range(3):
         batch.step(batch.random_actions())
-    return Decisions(game, batch.states.copy(), seconds_per_move=seconds)
+    return DecisionBatch(game, batch.states.copy(), seconds_per_move=seconds)
 
 
 class AgentTexts:
@@ -72,7 +72,7 @@ class AgentTexts:
         game = make_game(case.words["game"], num_players=2)
         agent = make_agent(case.words["agent"], game, 1)
         decisions = _decisions(game, 2, _SECONDS)
-        check_legal(game, decisions.redealt(np.zeros(4, np.uint32)), agent.act(decisions))
+        check_legal(game, decisions.determinize(np.zeros(4, np.uint32)), agent.act(decisions))
 
 
 def _with_settings(kind: str, draw: random.Random) -> str:
@@ -131,7 +131,7 @@ class Answers:
             if wrong:
                 raise FaultFound(f"reason of a failure: {wrong}", str(failure)) from None
             raise
-        check_legal(self._game, decisions.redealt(np.zeros(4, np.uint32)), actions)
+        check_legal(self._game, decisions.determinize(np.zeros(4, np.uint32)), actions)
 
     def _program(self) -> Any:
         # it answers before it is asked, reads on, and ends after a second for which an answer is waited in vain

@@ -10,7 +10,7 @@ import numpy as np
 
 from ...agents import make_agent
 from ...envs import Game, GameBatch, game_names, make_game
-from ...envs.registration import env, gymnasium_id
+from ...envs.interfaces.registration import env, gymnasium_id
 from .cases import Case, FaultFound
 from .games import warm_all
 from .hostile import NAMES, PYTHON
@@ -207,8 +207,8 @@ def _things(game: Game) -> dict[str, Any]:
         "make_game": make_game,
         "make_agent": make_agent,
         "turns": env(game.name, **game.options),
-        "single": gymnasium.make(gymnasium_id(game.description), **opponents).unwrapped,
-        "vector": gymnasium.make_vec(gymnasium_id(game.description), num_envs=_GAMES, **opponents).unwrapped,
+        "single": gymnasium.make(gymnasium_id(game.spec), **opponents).unwrapped,
+        "vector": gymnasium.make_vec(gymnasium_id(game.spec), num_envs=_GAMES, **opponents).unwrapped,
         "num_actions": game.num_actions,
         "observation_size": game.observation_size,
         "array": _array,

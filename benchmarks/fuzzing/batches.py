@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ...agents import Decisions, make_agent
+from ...agents import DecisionBatch, make_agent
 from ...envs import GameBatch
 from ...envs.engine.rewards import SETTINGS_DTYPE, outcome_dtype
 from .cases import Case, FaultFound
@@ -83,7 +83,7 @@ def _use(batch: GameBatch, draw: random.Random) -> None:
             continue
     running = again.states[again.mask().any(axis=1)]
     for player in _PLAYERS if len(running) else ():
-        make_agent(player, batch.game, 3).act(Decisions(batch.game, running.copy()))
+        make_agent(player, batch.game, 3).act(DecisionBatch(batch.game, running.copy()))
     again.play_out(_MOST_PLIES)
     again.results()
 
@@ -102,9 +102,9 @@ def _change_fields(content: bytes, batch: GameBatch, draw: random.Random) -> tup
     with np.load(io.BytesIO(content)) as file:
         arrays: dict[str, Any] = {name: file[name] for name in file}
     records = {
-        "states": batch.game.description.state_dtype,
-        "finals": batch.game.description.state_dtype,
-        "outcomes": outcome_dtype(batch.game.description.most_players),
+        "states": batch.game.spec.state_dtype,
+        "finals": batch.game.spec.state_dtype,
+        "outcomes": outcome_dtype(batch.game.spec.most_players),
         "settings": SETTINGS_DTYPE,
     }
     notes = []

@@ -10,7 +10,7 @@ import yaml
 from ...cli.main import COMMANDS
 from ...cli.move_entry import short_form
 from ...envs import game_names, make_game
-from ...envs.records import record_line
+from ...envs.records.record import record_line
 from .cases import PIPE, Case, Ended
 from .command import SECONDS_TO_WORK, run_command
 from .games import drawn_game, drawn_record, warm_all

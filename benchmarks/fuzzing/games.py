@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from ...agents import Decisions
+from ...agents import DecisionBatch
 from ...envs import Game, GameBatch, game_names, make_game
 from ...envs.game import as_batch
 from ...envs.options import Choice, Option
-from ...envs.records import Record, make_record
+from ...envs.records.record import Record, make_record
 from ...envs.registry import describe
 from .cases import FaultFound
 
@@ -94,7 +94,7 @@ def use_state(game: Game, state: np.void) -> None:
     game.legal_moves(state)
     game.position(state)
     game.result(state)
-    Decisions(game, as_batch(state).copy()).redealt(np.array([1, 2, 3, 4], np.uint32))
+    DecisionBatch(game, as_batch(state).copy()).determinize(np.array([1, 2, 3, 4], np.uint32))
 
 
 def use_batch(batch: GameBatch, draw: random.Random, steps: int = 8) -> None:

@@ -3,9 +3,9 @@
 import random
 from pathlib import Path
 
-from ...agents import Decisions, make_agent
+from ...agents import DecisionBatch, make_agent
 from ...agents.networks.architecture import Architecture, build
-from ...agents.networks.network_file import make_head, save_network
+from ...agents.networks.network_file import make_metadata, save_network
 from ...envs import Game, GameBatch, game_names, make_game
 from ...envs.registry import describe
 from .cases import Case
@@ -29,7 +29,7 @@ def play_with(text: str, game: Game) -> None:
     agent = make_agent(text, game, 3)
     batch = _positions(game)
     for _ in range(2):
-        actions = agent.act(Decisions(game, batch.states.copy()))
+        actions = agent.act(DecisionBatch(game, batch.states.copy()))
         check_legal(game, batch.states, actions)
         batch.step(actions)
 
@@ -74,7 +74,7 @@ def _write_networks(folder: Path) -> None:
         game = make_game(name)
         forms = [Architecture("mlp", (4,)), Architecture("mlp", (4,), heuristic=True, heuristic_input=True)]
         for number, architecture in enumerate(forms):
-            head = make_head(game, architecture, ("return", "change")[number], {"win_weight": 0.5})
+            head = make_metadata(game, architecture, ("return", "change")[number], {"win_weight": 0.5})
             save_network(folder / f"{name}-{number}.safetensors", build(game, architecture), head)
 
 

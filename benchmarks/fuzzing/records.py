@@ -3,8 +3,8 @@
 import random
 from pathlib import Path
 
-from ...envs.record_checks import check_record
-from ...envs.records import read_records, record_line, replay
+from ...envs.records.record import read_records, record_line, replay
+from ...envs.records.record_validation import check_record
 from .cases import Case, Ended
 from .command import run_command
 from .containers import change_file

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ...envs.messages import escape_controls
+from ...envs.system.messages import escape_controls
 from .cases import Case, Ended, FaultFound, Target
 
 ACCEPTED, REFUSED, FAULT = "accepted", "refused", "fault"

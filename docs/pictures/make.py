@@ -7,9 +7,9 @@ from pathlib import Path
 
 import numpy as np
 
-from meeplezoo.agents import Decisions, make_agent
+from meeplezoo.agents import DecisionBatch, make_agent
 from meeplezoo.envs import make_game
-from meeplezoo.envs.drawing import LastMove
+from meeplezoo.envs.view.svg import LastMove
 
 SEED = 4
 PLIES = {"azul": 38, "qwirkle": 118, "manhattan": 76}
@@ -22,10 +22,10 @@ def picture(name: str, plies: int) -> str:
     state = game.new(seed=SEED)
     last_move = None
     for _ in range(plies):
-        action = int(agent.act(Decisions(game, np.array([state])))[0])
+        action = int(agent.act(DecisionBatch(game, np.array([state])))[0])
         last_move = LastMove(int(state["to_move"]), game.move(action, state))
         game.play_action(state, action)
-    drawing: str = game.description.module("drawing").svg(game.position(state), last_move)
+    drawing: str = game.spec.module("view.svg").svg(game.position(state), last_move)
     return drawing
 
 

@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from ..description import GameDescription
 from ..options import Choice, Number
+from ..spec import GameSpec
 from .observation import fields
 from .state import DTYPE, FIELDS, NUM_TARGETS, SIZE, WALLS, num_factories
 
@@ -14,7 +14,7 @@ def num_actions(options: dict[str, Any]) -> int:
     return (num_factories(options["num_players"]) + 1) * NUM_TARGETS + columns
 
 
-GAME = GameDescription(
+GAME = GameSpec(
     name="azul",
     title="Azul",
     version=0,

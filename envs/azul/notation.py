@@ -4,9 +4,9 @@ from typing import Any
 
 import numpy as np
 
-from ..messages import shorten
-from ..positions import check_integer, check_name, check_object, list_names, refuse
-from .reading import ending_error, fill
+from ..records.position_validation import check_integer, check_name, check_object, list_names, refuse
+from ..system.messages import shorten
+from .parsing import ending_error, fill
 from .state import (
     COLOURS,
     FLOOR,
@@ -92,7 +92,7 @@ def position(options: dict[str, Any], state: np.void) -> dict[str, Any]:
         "lid": _counts(state["lid"]),
         "players": [_board(state, player) for player in range(options["num_players"])],
     }
-    if state["phase"] == TILING and not state["over"]:
+    if state["phase"] == TILING and not state["status"]:
         described["row"] = int(state["row"])
     return described
 

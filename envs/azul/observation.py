@@ -24,8 +24,8 @@ TILES_SCALE = 4.0
 SCORE_SCALE = 100.0
 
 
-def fields(options: dict[str, Any], form: str) -> tuple[ObservationField, ...]:
-    """Return the parts of the observation in order, for a game's options; `form` is "flat", the only one."""
+def fields(options: dict[str, Any], encoding: str) -> tuple[ObservationField, ...]:
+    """Return the parts of the observation in order, for a game's options; `encoding` is "flat", the only one."""
     players = options["num_players"]
     sources = num_factories(players) + 1
     shared = [
@@ -55,7 +55,7 @@ def fields(options: dict[str, Any], form: str) -> tuple[ObservationField, ...]:
 
 
 @kernel
-def observe(state: Any, seat: int, form: int, observation: Any) -> None:
+def observe(state: Any, seat: int, encoding: int, observation: Any) -> None:
     """Write the observation of a seat to float32[observation size]; there is one form."""
     at = _observe_table(state, seat, observation)
     players = int(state["option_num_players"])
@@ -82,7 +82,7 @@ def _observe_table(state: Any, seat: int, observation: Any) -> int:
     at += 2 * NUM_COLOURS
     observation[at] = state["round"] / state["option_max_rounds"]
     at += 1
-    running = state["over"] == RUNNING
+    running = state["status"] == RUNNING
     for row in range(SIZE):
         observation[at + row] = running and state["phase"] == TILING and state["row"] == row
     at += SIZE

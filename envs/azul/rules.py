@@ -14,6 +14,8 @@ from ..engine.compilation import kernel
 from ..engine.random_stream import draw
 from ..engine.state import RUNNING
 from .observation import observe
+from .placement import COLOUR_TARGETS, mark_line_closed, mark_line_colour
+from .scoring import pending_column_choices, result, tile_from, tile_line_at
 from .state import (
     CENTRE,
     FLOOR,
@@ -27,17 +29,15 @@ from .state import (
     TILES_PER_COLOUR,
     TILING,
 )
-from .targets import COLOUR_TARGETS, close_line, narrow_line
-from .tiling import result, tile_from, tile_line_at, waiting_columns
 
 __all__ = [
     "apply",
     "count_legal",
+    "determinize",
     "is_legal",
     "legal_mask",
     "nth_legal",
     "observe",
-    "redeal",
     "result",
     "set_up",
 ]
@@ -88,10 +88,10 @@ def deal(state: Any) -> None:
 @kernel
 def count_legal(state: Any) -> int:
     """Return the number of legal actions; 0 when the game is over."""
-    if state["over"] != RUNNING:
+    if state["status"] != RUNNING:
         return 0
     if state["phase"] == TILING:
-        return popcount(waiting_columns(state))
+        return popcount(pending_column_choices(state))
     admitted = state["targets"][state["to_move"]]
     count = 0
     for source in range(2 * state["option_num_players"] + 2):
@@ -104,7 +104,7 @@ def nth_legal(state: Any, n: int) -> int:
     """Return the n-th legal action, from 0, in the order of the actions; n has to be below `count_legal`."""
     sources = 2 * state["option_num_players"] + 2
     if state["phase"] == TILING:
-        return sources * NUM_TARGETS + nth_bit(waiting_columns(state), n)
+        return sources * NUM_TARGETS + nth_bit(pending_column_choices(state), n)
     admitted = state["targets"][state["to_move"]]
     for source in range(sources):
         here: Any = np.int64(state["present"][source] & admitted)
@@ -118,13 +118,13 @@ def nth_legal(state: Any, n: int) -> int:
 @kernel
 def is_legal(state: Any, action: int) -> bool:
     """Tell whether an action, any integer, is legal now."""
-    if action < 0 or state["over"] != RUNNING:
+    if action < 0 or state["status"] != RUNNING:
         return False
     sources = 2 * state["option_num_players"] + 2
     source = action // NUM_TARGETS
     target = action - source * NUM_TARGETS
     if state["phase"] == TILING:
-        return source == sources and target < SIZE and waiting_columns(state) >> target & 1 != 0
+        return source == sources and target < SIZE and pending_column_choices(state) >> target & 1 != 0
     if source >= sources:
         return False
     return (state["present"][source] & state["targets"][state["to_move"]]) >> target & 1 != 0
@@ -135,7 +135,7 @@ def legal_mask(state: Any, mask: Any) -> None:
     """Write 1 for legal and 0 for other actions to int8[num_actions]; all 0 when the game is over."""
     sources = 2 * state["option_num_players"] + 2
     admitted = 0
-    if state["over"] == RUNNING and state["phase"] == OFFER:
+    if state["status"] == RUNNING and state["phase"] == OFFER:
         admitted = int(state["targets"][state["to_move"]])
     for source in range(sources):
         here = int(state["present"][source]) & admitted
@@ -144,8 +144,8 @@ def legal_mask(state: Any, mask: Any) -> None:
             mask[first + target] = here >> target & 1
     if len(mask) > sources * NUM_TARGETS:
         columns = 0
-        if state["over"] == RUNNING and state["phase"] == TILING:
-            columns = waiting_columns(state)
+        if state["status"] == RUNNING and state["phase"] == TILING:
+            columns = pending_column_choices(state)
         for column in range(SIZE):
             mask[sources * NUM_TARGETS + column] = columns >> column & 1
 
@@ -217,16 +217,16 @@ def _put(state: Any, player: int, colour: int, destination: int, tiles: int) -> 
         state["line_count"][player, destination] = count + fitting
         tiles -= fitting
         if count + fitting == destination + 1:
-            close_line(state, player, destination)
+            mark_line_closed(state, player, destination)
         elif count == 0:
-            narrow_line(state, player, destination, colour)
+            mark_line_colour(state, player, destination, colour)
         state["line_colour"][player, destination] = 1 + colour
-    falling = min(tiles, FLOOR_SPACES - int(state["floor_count"][player]))
-    state["floor_count"][player] += falling
-    state["floor"][player, colour] += falling
-    state["lid"][colour] += tiles - falling
+    overflow = min(tiles, FLOOR_SPACES - int(state["floor_count"][player]))
+    state["floor_count"][player] += overflow
+    state["floor"][player, colour] += overflow
+    state["lid"][colour] += tiles - overflow
 
 
 @kernel
-def redeal(state: Any, seat: int) -> None:
+def determinize(state: Any, seat: int) -> None:
     """Deal anew what a seat cannot see: in Azul the order of the bag alone, which the random stream decides."""

@@ -10,7 +10,7 @@ A *set of targets* is 30 bits, bit 6 * colour + destination; destinations 0-4 ar
 | `round` | int16 | the round, from 1 |
 | `start` | uint8 | the player who began this round |
 | `marker` | int8 | -1 in the centre, else the player who took it this round |
-| `tiles_out` | uint8 | tiles in the factories and the centre together |
+| `tiles_left` | uint8 | tiles in the factories and the centre together |
 | `sources` | uint8[10, 5] | tiles of each colour at each source |
 | `bag`, `lid` | uint8[5] | tiles of each colour |
 | `score` | int16[4] | per player |
@@ -21,7 +21,7 @@ A *set of targets* is 30 bits, bit 6 * colour + destination; destinations 0-4 ar
 | `floor_count` | uint8[4] | pieces on the floor line, the marker included |
 | `floor_marker` | uint8[4] | 1 if the marker fills a space of this floor line |
 | `present` | uint32[10] | derived: all targets (30 bits) of the colours that lie at the source |
-| `targets` | uint32[4] | derived: the targets that the player's lines, wall and floor admit (A12) |
+| `placement` | uint32[4] | derived: the targets that the player's lines, wall and floor admit (A12) |
 | `row_colours` | uint8[4, 5] | derived: the set of colours of each wall row |
 | `column_colours` | uint8[4, 5] | derived: the set of colours of each wall column |
 | `row_cells` | uint8[4, 5] | derived: the set of filled columns of each wall row |

@@ -47,18 +47,18 @@ def draw(options: dict[str, Any], n: int, random: np.random.Generator) -> Symmet
 
 def transform(
     options: dict[str, Any],
-    form: str,
+    encoding: str,
     observation: np.ndarray,
     policies: tuple[np.ndarray, ...],
     random: np.random.Generator,
 ) -> tuple[np.ndarray, tuple[np.ndarray, ...]]:
     """Return every row under a random symmetry of its own; see `apply`."""
-    return apply(options, form, draw(options, len(observation), random), observation, policies)
+    return apply(options, encoding, draw(options, len(observation), random), observation, policies)
 
 
 def apply(
     options: dict[str, Any],
-    form: str,
+    encoding: str,
     symmetries: Symmetries,
     observation: np.ndarray,
     policies: tuple[np.ndarray, ...],
@@ -72,7 +72,7 @@ def apply(
     sources = _of_each(centre_first, symmetries.colours)
     turned = observation.copy()
     first = 0
-    for field in fields(options, form):
+    for field in fields(options, encoding):
         owner, _, name = field.name.rpartition(": ")
         distance = 0 if owner in ("", "own") else int(owner.removeprefix("player +"))
         places = sources if name == "sources" else _places(options, symmetries, name, distance)

@@ -6,9 +6,9 @@ import numpy as np
 
 from ..engine.compilation import kernel
 from ..engine.state import RUNNING
+from .placement import fill_derived
+from .scoring import pending_column_choices
 from .state import COLOURED, FLOOR_SPACES, GREY, MARKER_IN_CENTRE, NUM_COLOURS, OFFER, SIZE, TILES_PER_COLOUR, TILING
-from .targets import fill_derived
-from .tiling import waiting_columns
 
 FAULTS = (
     "",
@@ -95,13 +95,13 @@ def _is_empty(state: Any, player: int) -> bool:
 @kernel
 def _table_fault(state: Any, spare: Any, players: Any) -> int:
     sources = 2 * players + 2
-    tiles_out = np.int64(0)
+    tiles_left = np.int64(0)
     for source in range(len(state["sources"])):
         for colour in range(NUM_COLOURS):
-            tiles_out += state["sources"][source, colour]
+            tiles_left += state["sources"][source, colour]
             if source >= sources and state["sources"][source, colour] > 0:
                 return _ABSENT
-    if tiles_out != state["tiles_out"]:
+    if tiles_left != state["tiles_out"]:
         return _TABLE
     for colour in range(NUM_COLOURS):
         if _count_tiles(state, players, colour) != TILES_PER_COLOUR:
@@ -152,17 +152,17 @@ def _phase_is_possible(state: Any, players: Any) -> bool:
     kept = marker == MARKER_IN_CENTRE
     if not kept:
         kept = state["floor_marker"][marker] > 0 or state["floor_count"][marker] == FLOOR_SPACES
-    if state["over"] == RUNNING and state["phase"] == OFFER:
+    if state["status"] == RUNNING and state["phase"] == OFFER:
         return state["tiles_out"] > 0 and kept
     if state["tiles_out"] > 0:
         return False
     # players tile in turn order from the one who began the round on
     waiting = np.int64(0)
-    if state["over"] == RUNNING:
+    if state["status"] == RUNNING:
         if state["phase"] != TILING or state["option_wall"] != GREY:
             return False
         # the row that waits is the first full line, and there is a choice
-        columns = np.int64(waiting_columns(state))
+        columns = np.int64(pending_column_choices(state))
         if _first_full_line(state, np.int64(state["to_move"])) != state["row"] or columns & (columns - 1) == 0:
             return False
         waiting = players - (np.int64(state["to_move"]) - np.int64(state["start"])) % players

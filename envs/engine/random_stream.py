@@ -15,8 +15,8 @@ from typing import Any
 
 import numpy as np
 
-from ..arrays import plain_integer
-from ..messages import shorten
+from ..system.messages import shorten
+from ..validation.arrays import plain_integer
 from .compilation import kernel
 
 MAX_SEED = 2**53 - 1

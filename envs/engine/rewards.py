@@ -34,17 +34,17 @@ def outcome_dtype(most_players: int) -> np.dtype:
     Rewards per player, and in the step that ends a game its scores, places and ending.
     """
     fields: list[Any] = [("rewards", "<f4", (most_players,))]
-    fields += [("scores", "<i4", (most_players,)), ("places", "<i4", (most_players,))]
+    fields += [("scores", "<i4", (most_players,)), ("ranks", "<i4", (most_players,))]
     # the last bytes have a name: numpy leaves those without one undefined when it copies
     return np.dtype([*fields, ("done", "?"), ("truncated", "?"), ("unused", "u1", (2,))], align=True)
 
 
 @kernel
-def write_rewards(scores: Any, places: Any, num_players: int, kind: int, margin_scale: float, rewards: Any) -> None:
+def write_rewards(scores: Any, ranks: Any, num_players: int, kind: int, margin_scale: float, rewards: Any) -> None:
     """Write each player's reward (float32) of a finished game, from scores and places (int32)."""
     for player in range(num_players):
         if kind == OUTCOME:
-            rewards[player] = _outcome(places, num_players, player)
+            rewards[player] = _outcome(ranks, num_players, player)
         elif kind == MARGIN:
             best_other = 0 if num_players == 1 else -(2**31)
             for other in range(num_players):
@@ -52,23 +52,23 @@ def write_rewards(scores: Any, places: Any, num_players: int, kind: int, margin_
                     best_other = max(best_other, int(scores[other]))
             rewards[player] = (int(scores[player]) - best_other) / margin_scale
         else:
-            rewards[player] = _rank(places, num_players, player)
+            rewards[player] = _rank(ranks, num_players, player)
 
 
 @kernel
-def _outcome(places: Any, num_players: int, player: int) -> float:
-    if places[player] > 0:
+def _outcome(ranks: Any, num_players: int, player: int) -> float:
+    if ranks[player] > 0:
         return -1.0 / max(num_players - 1, 1)
     winners = 0
     for other in range(num_players):
-        winners += places[other] == 0
+        winners += ranks[other] == 0
     return (1.0 - (winners - 1.0) / max(num_players - 1.0, 1.0)) / winners
 
 
 @kernel
-def _rank(places: Any, num_players: int, player: int) -> float:
+def _rank(ranks: Any, num_players: int, player: int) -> float:
     sharing = 0
     for other in range(num_players):
-        sharing += places[other] == places[player]
-    mean_place = places[player] + (sharing - 1) / 2
-    return 1.0 - 2.0 * mean_place / max(num_players - 1, 1)
+        sharing += ranks[other] == ranks[player]
+    mean_rank = ranks[player] + (sharing - 1) / 2
+    return 1.0 - 2.0 * mean_rank / max(num_players - 1, 1)

@@ -6,7 +6,7 @@
 | `seed` | uint64 | the seed that this game began with; `Game.new(seed)` begins it again |
 | `ply` | uint32 | decisions made so far |
 | `to_move` | uint8 | the player who decides next (the last one to decide, when the game is over) |
-| `over` | uint8 | 0 while the game runs, 1 ended by a rule, 2 cut off by a limit |
+| `status` | uint8 | 0 while the game runs, 1 ended by a rule, 2 cut off by a limit |
 | `option_<name>` | int16 | every option: the number itself, or the index among the option's choices |
 """
 
@@ -17,7 +17,7 @@ import numpy as np
 
 from .random_stream import MAX_SEED
 
-RUNNING, ENDED, CUT_OFF = 0, 1, 2
+RUNNING, ENDED, TRUNCATED = 0, 1, 2
 MAX_SCORE = 30_000
 """The largest score that a record may be read with; there is room for what a game adds to it."""
 
@@ -41,7 +41,7 @@ HEADER = (
     Field("seed", "<u8", MAX_SEED),
     Field("ply", "<u4", 2**32 - 1),
     Field("to_move", "u1", 255),
-    Field("over", "u1", CUT_OFF),
+    Field("status", "u1", TRUNCATED),
 )
 
 

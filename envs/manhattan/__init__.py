@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from ..description import GameDescription
 from ..options import Choice, Number
+from ..spec import GameSpec
 from .observation import fields
 from .state import (
     DTYPE,
@@ -24,7 +24,7 @@ def num_actions(options: dict[str, Any]) -> int:
     return num_selections(players) + NUM_CARDS * NUM_CITIES * NUM_SIZES * colours_per_player(players) + NUM_CARDS
 
 
-GAME = GameDescription(
+GAME = GameSpec(
     name="manhattan",
     title="Manhattan",
     version=0,

@@ -4,9 +4,9 @@ from typing import Any
 
 import numpy as np
 
-from ..messages import shorten
-from ..positions import check_integer, check_name, check_object, refuse
-from .reading import ending_error, fill
+from ..records.position_validation import check_integer, check_name, check_object, refuse
+from ..system.messages import shorten
+from .parsing import ending_error, fill
 from .state import (
     CITIES,
     COLOURS,
@@ -131,7 +131,7 @@ def position(options: dict[str, Any], state: np.void) -> dict[str, Any]:
         "discards": _cards(state["discards"]),
         "scores": state["score"][:players].tolist(),
     }
-    if players == 2 and state["phase"] == DRAFT and not state["over"]:
+    if players == 2 and state["phase"] == DRAFT and not state["status"]:
         described["colour"] = COLOURS[int(state["draft_colour"])]
     return described
 

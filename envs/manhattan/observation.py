@@ -14,6 +14,7 @@ import numpy as np
 from ..engine.compilation import inlined, kernel
 from ..engine.state import RUNNING
 from ..observation_field import ObservationField
+from .board import colours_in_game, seat_of
 from .state import (
     COPIES,
     DRAFT,
@@ -27,7 +28,6 @@ from .state import (
     colours_per_player,
     num_colours,
 )
-from .table import colours_in_game, seat_of
 
 # factors instead of divisors: a division costs several times as much
 _STOREYS = np.float32(1 / 10)
@@ -52,8 +52,8 @@ def _colours_seen() -> np.ndarray:
 COLOUR_SEEN = _colours_seen()
 
 
-def fields(options: dict[str, Any], form: str) -> tuple[ObservationField, ...]:
-    """Return the parts of the observation in order, for a game's options; `form` is "flat", the only one."""
+def fields(options: dict[str, Any], encoding: str) -> tuple[ObservationField, ...]:
+    """Return the parts of the observation in order, for a game's options; `encoding` is "flat", the only one."""
     players = options["num_players"]
     colours = num_colours(players)
     lots = (NUM_CITIES, NUM_LOTS, colours)
@@ -75,7 +75,7 @@ def fields(options: dict[str, Any], form: str) -> tuple[ObservationField, ...]:
 
 
 @kernel
-def observe(state: Any, seat: Any, form: Any, observation: Any) -> None:
+def observe(state: Any, seat: Any, encoding: Any, observation: Any) -> None:
     """Write what a seat sees to float32[observation size]; there is one form."""
     colours = colours_in_game(state)
     players = np.int64(state["option_num_players"])
@@ -163,7 +163,7 @@ def _observe_three_colours(state: Any, seat: Any, observation: Any) -> None:
 @kernel
 def _observe_players(state: Any, seat: Any, at: Any, observation: Any) -> None:
     players = np.int64(state["option_num_players"])
-    running = state["over"] == RUNNING
+    running = state["status"] == RUNNING
     for distance in range(players):
         player = seat + distance if seat + distance < players else seat + distance - players
         observation[at + distance] = state["score"][player] * (1.0 / SCORE_SCALE)

@@ -14,10 +14,8 @@ from ..engine.bits import nth_bit, popcount
 from ..engine.compilation import kernel
 from ..engine.random_stream import draw
 from ..engine.state import ENDED, RUNNING
-from .observation import observe
-from .scoring import result, score_round
-from .state import BUILD, COPIES, DRAFT, HAND_SIZE, NUM_CARDS, NUM_CITIES, NUM_SIZES, PARTS
-from .table import (
+from .board import (
+    allowed_sizes,
     colours_in_game,
     count_selections,
     lot_of,
@@ -26,19 +24,21 @@ from .table import (
     own_colour,
     owned_colours,
     selection,
-    sizes_admitted,
     sizes_for,
     sizes_in_stock,
 )
+from .observation import observe
+from .scoring import result, score_round
+from .state import BUILD, COPIES, DRAFT, HAND_SIZE, NUM_CARDS, NUM_CITIES, NUM_SIZES, PARTS
 
 __all__ = [
     "apply",
     "count_legal",
+    "determinize",
     "is_legal",
     "legal_mask",
     "nth_legal",
     "observe",
-    "redeal",
     "result",
     "set_up",
 ]
@@ -77,7 +77,7 @@ def draw_cards(state: Any, player: Any, cards: Any) -> None:
 @kernel
 def count_legal(state: Any) -> Any:
     """Return the number of legal actions; 0 when the game is over."""
-    if state["over"] != RUNNING:
+    if state["status"] != RUNNING:
         return 0
     count = np.int64(0)
     if state["phase"] == DRAFT:
@@ -92,7 +92,7 @@ def count_legal(state: Any) -> Any:
             if state["hands"][player, card] > 0:
                 lot = lot_of(state, player, np.int64(card))
                 for city in range(NUM_CITIES):
-                    count += popcount(stock & sizes_admitted(state, np.int64(city), lot, colour))
+                    count += popcount(stock & allowed_sizes(state, np.int64(city), lot, colour))
     if count == 0:
         for card in range(NUM_CARDS):
             count += state["hands"][player, card] > 0
@@ -118,7 +118,7 @@ def nth_legal(state: Any, n: Any) -> Any:
             if state["hands"][player, card] > 0:
                 lot = lot_of(state, player, np.int64(card))
                 for city in range(NUM_CITIES):
-                    sizes = stock & sizes_admitted(state, np.int64(city), lot, colour)
+                    sizes = stock & allowed_sizes(state, np.int64(city), lot, colour)
                     count = popcount(sizes)
                     if n < count:
                         return at + NUM_SIZES * city + nth_bit(sizes, n)
@@ -135,7 +135,7 @@ def nth_legal(state: Any, n: Any) -> Any:
 @kernel
 def is_legal(state: Any, action: Any) -> bool:
     """Tell whether an action, any integer, is legal now."""
-    if action < 0 or state["over"] != RUNNING:
+    if action < 0 or state["status"] != RUNNING:
         return False
     selections = count_selections(state)
     if state["phase"] == DRAFT:
@@ -158,7 +158,7 @@ def legal_mask(state: Any, mask: Any) -> None:
     """Write 1 for legal and 0 for other actions to int8[num_actions]; all 0 when the game is over."""
     for action in range(len(mask)):
         mask[action] = 0
-    if state["over"] != RUNNING:
+    if state["status"] != RUNNING:
         return
     selections = count_selections(state)
     if state["phase"] == DRAFT:
@@ -175,7 +175,7 @@ def legal_mask(state: Any, mask: Any) -> None:
             if state["hands"][player, card] > 0:
                 lot = lot_of(state, player, np.int64(card))
                 for city in range(NUM_CITIES):
-                    sizes = stock & sizes_admitted(state, np.int64(city), lot, colour)
+                    sizes = stock & allowed_sizes(state, np.int64(city), lot, colour)
                     found |= sizes
                     for size in range(NUM_SIZES):
                         mask[at + NUM_SIZES * city + size] = sizes >> size & 1
@@ -281,7 +281,7 @@ def _end_round(state: Any) -> None:
     score_round(state)
     rounds = 4 if state["option_num_players"] == 4 else 6
     if state["round"] == rounds:
-        state["over"] = ENDED
+        state["status"] = ENDED
         return
     state["round"] += 1
     start = _next(state, np.int64(state["start"]))
@@ -292,7 +292,7 @@ def _end_round(state: Any) -> None:
 
 
 @kernel
-def redeal(state: Any, seat: Any) -> None:
+def determinize(state: Any, seat: Any) -> None:
     """Deal anew what a seat cannot see: the other hands and the deck, pooled and drawn again."""
     players = np.int64(state["option_num_players"])
     for player in range(players):

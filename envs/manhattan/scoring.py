@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 
 from ..engine.compilation import kernel
+from .board import player_of
 from .state import NUM_CITIES, NUM_LOTS, TOWERS
-from .table import player_of
 
 TALLEST, MAJORITY, TOWER = 3, 2, 1
 
@@ -96,7 +96,7 @@ def majorities_of(state: Any, player: Any) -> Any:
 
 
 @kernel
-def result(state: Any, scores: Any, places: Any) -> None:
+def result(state: Any, scores: Any, ranks: Any) -> None:
     """Write each player's score and place (0 the winners; ties share the better place) to int32 arrays (M21, M22)."""
     players = np.int64(state["option_num_players"])
     top = np.int64(-1)
@@ -106,15 +106,15 @@ def result(state: Any, scores: Any, places: Any) -> None:
     for player in range(players):
         scores[player] = state["score"][player]
         tied += state["score"][player] == top
-        places[player] = 0
+        ranks[player] = 0
         for other in range(players):
-            places[player] += state["score"][other] > state["score"][player]
+            ranks[player] += state["score"][other] > state["score"][player]
     if tied > 1 and state["option_tiebreak"] == TOWERS:
-        _break_tie(state, top, places)
+        _break_tie(state, top, ranks)
 
 
 @kernel
-def _break_tie(state: Any, top: Any, places: Any) -> None:
+def _break_tie(state: Any, top: Any, ranks: Any) -> None:
     """Place those who share the highest score: the owner of the tallest tower, else by majorities (M22)."""
     players = np.int64(state["option_num_players"])
     tallest = tallest_owner(state)
@@ -123,11 +123,11 @@ def _break_tie(state: Any, top: Any, places: Any) -> None:
     for player in range(players):
         if state["score"][player] != top:
             continue
-        places[player] = 0
+        ranks[player] = 0
         for other in range(players):
             if state["score"][other] != top:
                 continue
             if by_tower:
-                places[player] += other == first and player != first
+                ranks[player] += other == first and player != first
             else:
-                places[player] += majorities_of(state, np.int64(other)) > majorities_of(state, np.int64(player))
+                ranks[player] += majorities_of(state, np.int64(other)) > majorities_of(state, np.int64(player))

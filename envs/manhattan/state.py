@@ -30,7 +30,7 @@ from ..engine.state import MAX_SCORE, Field, record_dtype
 
 COLOURS = ("blue", "black", "red", "green")
 CITIES = ("manhattan", "sao paulo", "sydney", "cairo", "hong kong", "frankfurt")
-SEATS_NAMES = ("south", "west", "north", "east")
+SEAT_NAMES = ("south", "west", "north", "east")
 NUM_CITIES, NUM_LOTS, NUM_CARDS, NUM_SIZES = 6, 9, 9, 4
 COPIES = 5
 HAND_SIZE = 4

@@ -51,18 +51,18 @@ def draw(options: dict[str, Any], n: int, random: np.random.Generator) -> Symmet
 
 def transform(
     options: dict[str, Any],
-    form: str,
+    encoding: str,
     observation: np.ndarray,
     policies: tuple[np.ndarray, ...],
     random: np.random.Generator,
 ) -> tuple[np.ndarray, tuple[np.ndarray, ...]]:
     """Return every row under a random symmetry of its own; see `apply`."""
-    return apply(options, form, draw(options, len(observation), random), observation, policies)
+    return apply(options, encoding, draw(options, len(observation), random), observation, policies)
 
 
 def apply(
     options: dict[str, Any],
-    form: str,
+    encoding: str,
     symmetries: Symmetries,
     observation: np.ndarray,
     policies: tuple[np.ndarray, ...],
@@ -77,7 +77,7 @@ def apply(
     places = {"storeys": lots, "owner": lots, "own hand": cards, "discards": cards, "unseen": cards}
     turned = observation.copy()
     first = 0
-    for field in fields(options, form):
+    for field in fields(options, encoding):
         stop = first + field.size
         if field.name in places:
             turned[:, first:stop] = _taken(observation[:, first:stop], places[field.name])

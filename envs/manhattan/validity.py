@@ -6,8 +6,8 @@ import numpy as np
 
 from ..engine.compilation import kernel
 from ..engine.state import ENDED, RUNNING
+from .board import colours_in_game, own_colour, owned_colours
 from .state import BUILD, COPIES, DRAFT, HAND_SIZE, NUM_CARDS, NUM_CITIES, NUM_LOTS, NUM_PARTS, NUM_SIZES, PARTS
-from .table import colours_in_game, own_colour, owned_colours
 
 FAULTS = (
     "",
@@ -120,10 +120,10 @@ def _phase_fault(state: Any, players: Any, rounds: Any) -> int:
         left += _drafted(state, np.int64(colour))
     if left != state["parts_left"]:
         return _STOCK
-    if state["over"] != RUNNING:
+    if state["status"] != RUNNING:
         for colour in range(4):
             left += _reserve(state, np.int64(colour))
-        return 0 if left == 0 and state["over"] == ENDED and state["round"] == rounds else _OVER
+        return 0 if left == 0 and state["status"] == ENDED and state["round"] == rounds else _OVER
     # after the draft it is the colour of whoever would be next
     if state["phase"] == BUILD and state["draft_colour"] != state["start"]:
         return _ROUND

@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from ..description import GameDescription
 from ..options import Choice, Number
+from ..spec import GameSpec
 from .observation import FORMS, fields
 from .state import DTYPE, FIELDS, OPENINGS, PLACE
 
@@ -14,7 +14,7 @@ def num_actions(options: dict[str, Any]) -> int:
     return PLACE + size * size
 
 
-GAME = GameDescription(
+GAME = GameSpec(
     name="qwirkle",
     title="Qwirkle",
     version=0,

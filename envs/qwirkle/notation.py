@@ -4,10 +4,10 @@ from typing import Any
 
 import numpy as np
 
-from ..messages import shorten
-from ..positions import check_list, check_object, list_names, refuse
+from ..records.position_validation import check_list, check_object, list_names, refuse
+from ..system.messages import shorten
+from .parsing import ending_error, fill
 from .placement import action_of_cell, cell_of_action
-from .reading import ending_error, fill
 from .state import COLOURS, END, FIRST_SLOT, KINDS, NUM_KINDS, PICK, PLACE, RETURN, SHAPES, TORUS
 
 __all__ = ["PHASES", "action", "chance_free", "ending_error", "fill", "move", "position"]

@@ -33,12 +33,12 @@ LEGAL_CODE = 2 * NUM_KINDS + 1
 SCORE_SCALE = 100.0
 
 
-def fields(options: dict[str, Any], form: str) -> tuple[ObservationField, ...]:
+def fields(options: dict[str, Any], encoding: str) -> tuple[ObservationField, ...]:
     """Return the parts of the observation in order, for a game's options and a form."""
     players, size = options["num_players"], options["board_size"]
     cells = (
         ObservationField("board", (1, size, size), "plane, y, x: the code of each cell of the window", LEGAL_CODE)
-        if form == "planes"
+        if encoding == "planes"
         else ObservationField("board", (size, size, 2), "y, x: (1 + colour) / 6, (1 + shape) / 6; 0, 0 if empty")
     )
     return (
@@ -60,17 +60,17 @@ def fields(options: dict[str, Any], form: str) -> tuple[ObservationField, ...]:
 
 
 @kernel
-def observe(state: Any, seat: Any, form: Any, observation: Any) -> None:
+def observe(state: Any, seat: Any, encoding: Any, observation: Any) -> None:
     """Write what a seat sees to float32[observation size]; form 0 is planes, 1 flat."""
     size = np.int64(state["option_board_size"])
-    numbers = size * size if form == PLANES else 2 * size * size
+    numbers = size * size if encoding == PLANES else 2 * size * size
     for index in range(numbers):
         observation[index] = 0.0
-    _observe_tiles(state, form, observation)
-    if form == PLANES:
+    _observe_tiles(state, encoding, observation)
+    if encoding == PLANES:
         for index in range(state["placed_count"]):
             observation[window_index(state, np.int64(state["placed"][index]))] += PLACED_CODE
-        if state["picked"] > 0 and state["over"] == RUNNING:
+        if state["picked"] > 0 and state["status"] == RUNNING:
             mark_places(state, observation, np.int64(0), LEGAL_CODE)
     at = _observe_kinds(state, seat, numbers, observation)
     at = _observe_players(state, seat, at, observation)
@@ -94,7 +94,7 @@ def window_index(state: Any, cell: Any) -> Any:
 
 
 @kernel
-def _observe_tiles(state: Any, form: Any, observation: Any) -> None:
+def _observe_tiles(state: Any, encoding: Any, observation: Any) -> None:
     size = np.int64(state["option_board_size"])
     width = np.int64(state["right"]) - np.int64(state["left"]) + 1
     height = np.int64(state["bottom"]) - np.int64(state["top"]) + 1
@@ -108,7 +108,7 @@ def _observe_tiles(state: Any, form: Any, observation: Any) -> None:
             if tile == 0 or tile >= FIRST_SLOT:
                 continue
             at = first + y * size + x
-            if form == PLANES:
+            if encoding == PLANES:
                 observation[at] = tile
             else:
                 observation[2 * at] = (1 + (tile - 1) // 6) / 6.0
@@ -137,7 +137,7 @@ def _observe_kinds(state: Any, seat: Any, at: Any, observation: Any) -> Any:
 @kernel
 def _observe_players(state: Any, seat: Any, at: Any, observation: Any) -> Any:
     players = np.int64(state["option_num_players"])
-    running = state["over"] == RUNNING
+    running = state["status"] == RUNNING
     for distance in range(players):
         player = seat + distance if seat + distance < players else seat + distance - players
         observation[at + distance] = state["hand_size"][player] / HAND_SIZE

@@ -6,8 +6,8 @@ import numpy as np
 
 from ..engine.bits import popcount
 from ..engine.compilation import kernel
+from .board import column_of, kinds_anywhere, kinds_at, row_of, run_end, slot_at
 from .state import FIRST_COLOUR, FIRST_SHAPE, PLACE, TORUS
-from .table import column_of, kinds_anywhere, kinds_at, row_of, run_end, slot_at
 
 
 @kernel
@@ -73,7 +73,7 @@ def set_size(kinds: Any) -> Any:
 
 
 @kernel
-def note_fits(state: Any) -> None:
+def update_fits(state: Any) -> None:
     """Compute which kinds may be picked up now, were they in the hand (Q9)."""
     if state["opening_size"] > 0:
         state["fits"] = opening_kinds(state)
@@ -89,7 +89,7 @@ def note_fits(state: Any) -> None:
 
 
 @kernel
-def picks(state: Any) -> Any:
+def pickable(state: Any) -> Any:
     """Return the kinds that may be picked up now."""
     if state["returned_count"] > 0 or state["picked"] > 0:
         return np.int64(0)
@@ -97,7 +97,7 @@ def picks(state: Any) -> Any:
 
 
 @kernel
-def returns(state: Any) -> Any:
+def exchangeable(state: Any) -> Any:
     """Return the kinds that may be laid aside now (Q11, Q12)."""
     allowed = state["placed_count"] == 0 and state["picked"] == 0
     if allowed and state["returned_count"] < state["exchange_limit"]:
@@ -112,7 +112,7 @@ def may_end(state: Any) -> bool:
         return False
     if state["placed_count"] > 0:
         return state["opening_size"] == 0
-    return state["returned_count"] > 0 or (picks(state) == 0 and returns(state) == 0)
+    return state["returned_count"] > 0 or (pickable(state) == 0 and exchangeable(state) == 0)
 
 
 @kernel

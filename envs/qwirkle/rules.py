@@ -12,34 +12,34 @@ import numpy as np
 from ..engine.bits import nth_bit, popcount
 from ..engine.compilation import kernel
 from ..engine.random_stream import draw
-from ..engine.state import CUT_OFF, ENDED, RUNNING
+from ..engine.state import ENDED, RUNNING, TRUNCATED
+from .board import fits_on_board, put_tile, slot_at
 from .observation import observe
 from .placement import (
     action_of_cell,
     cell_of_action,
     count_places,
+    exchangeable,
     mark_places,
     may_end,
     may_place,
-    note_fits,
     nth_place,
     opening_cell,
-    picks,
-    returns,
+    pickable,
     set_size,
+    update_fits,
 )
 from .scoring import LAST_TILE_BONUS, turn_points
 from .state import COPIES, END, HAND_SIZE, NUM_KINDS, NUM_TILES, PLACE, RETURN, STRICT
-from .table import fits_on_board, put_tile, slot_at
 
 __all__ = [
     "apply",
     "count_legal",
+    "determinize",
     "is_legal",
     "legal_mask",
     "nth_legal",
     "observe",
-    "redeal",
     "result",
     "set_up",
 ]
@@ -82,7 +82,7 @@ def begin_turn(state: Any) -> None:
     else:
         state["opening_size"] = 0
         state["exchange_limit"] = min(np.int64(state["hand_size"][player]), np.int64(state["bag_size"]))
-    note_fits(state)
+    update_fits(state)
 
 
 @kernel
@@ -119,11 +119,11 @@ def take_tile(state: Any, player: Any, kind: Any) -> None:
 @kernel
 def count_legal(state: Any) -> int:
     """Return the number of legal actions; 0 when the game is over."""
-    if state["over"] != RUNNING:
+    if state["status"] != RUNNING:
         return 0
     if state["picked"] > 0:
         return count_places(state)
-    return popcount(picks(state)) + popcount(returns(state)) + may_end(state)
+    return popcount(pickable(state)) + popcount(exchangeable(state)) + may_end(state)
 
 
 @kernel
@@ -131,12 +131,12 @@ def nth_legal(state: Any, n: int) -> int:
     """Return the n-th legal action, from 0, in an order that the state decides; n has to be below `count_legal`."""
     if state["picked"] > 0:
         return action_of_cell(state, nth_place(state, n))
-    kinds = picks(state)
+    kinds = pickable(state)
     count = popcount(kinds)
     if n < count:
         return nth_bit(kinds, n)
     n -= count
-    kinds = returns(state)
+    kinds = exchangeable(state)
     count = popcount(kinds)
     if n < count:
         return RETURN + nth_bit(kinds, n)
@@ -146,15 +146,15 @@ def nth_legal(state: Any, n: int) -> int:
 @kernel
 def is_legal(state: Any, action: Any) -> bool:
     """Tell whether an action, any integer, is legal now."""
-    if action < 0 or state["over"] != RUNNING:
+    if action < 0 or state["status"] != RUNNING:
         return False
     if state["picked"] > 0:
         cell = cell_of_action(state, action)
         return cell >= 0 and may_place(state, cell)
     if action < RETURN:
-        return picks(state) >> action & 1 != 0
+        return pickable(state) >> action & 1 != 0
     if action < END:
-        return returns(state) >> (action - RETURN) & 1 != 0
+        return exchangeable(state) >> (action - RETURN) & 1 != 0
     return action == END and may_end(state)
 
 
@@ -173,12 +173,12 @@ def legal_mask(state: Any, mask: Any) -> None:
     """Write 1 for legal and 0 for other actions to int8[num_actions]; all 0 when the game is over."""
     for action in range(len(mask)):
         mask[action] = 0
-    if state["over"] != RUNNING:
+    if state["status"] != RUNNING:
         return
     if state["picked"] > 0:
         mark_places(state, mask, np.int64(PLACE), 1)
         return
-    for first, kinds in ((0, picks(state)), (RETURN, returns(state))):
+    for first, kinds in ((0, pickable(state)), (RETURN, exchangeable(state))):
         while kinds != 0:
             mask[first + nth_bit(kinds, 0)] = 1
             kinds &= kinds - 1
@@ -217,9 +217,9 @@ def apply(state: Any, action: Any) -> None:
         state["picked"] = 0
         state["placed"][state["placed_count"]] = cell
         state["placed_count"] += 1
-        note_fits(state)
+        update_fits(state)
         complete = state["opening_size"] > 0 and state["placed_count"] == state["opening_size"]
-        if complete or picks(state) == 0:
+        if complete or pickable(state) == 0:
             _end_turn(state, player)
 
 
@@ -249,9 +249,9 @@ def _end_turn(state: Any, player: Any) -> None:
     state["placed_count"] = 0
     state["returned_count"] = 0
     if ended:
-        state["over"] = ENDED
+        state["status"] = ENDED
     elif state["turn_number"] >= state["option_max_turns"]:
-        state["over"] = CUT_OFF
+        state["status"] = TRUNCATED
     else:
         state["turn_number"] += 1
         state["to_move"] = 0 if player + 1 == state["option_num_players"] else player + 1
@@ -259,30 +259,30 @@ def _end_turn(state: Any, player: Any) -> None:
 
 
 @kernel
-def result(state: Any, scores: Any, places: Any) -> None:
+def result(state: Any, scores: Any, ranks: Any) -> None:
     """Write each player's score and place (0 the winners; ties share the better place) to int32 arrays (Q22)."""
     players = state["option_num_players"]
     for player in range(players):
         scores[player] = state["score"][player]
-        places[player] = 0
+        ranks[player] = 0
         for other in range(players):
-            places[player] += state["score"][other] > state["score"][player]
+            ranks[player] += state["score"][other] > state["score"][player]
 
 
 @kernel
-def redeal(state: Any, seat: Any) -> None:
+def determinize(state: Any, seat: Any) -> None:
     """Deal anew what a seat cannot see: the other hands, what another player has laid aside, the bag.
 
     All these tiles are pooled in the bag and drawn again, the same number to each place.
     """
     players = np.int64(state["option_num_players"])
     mover = np.int64(state["to_move"])
-    hidden_returns = np.int64(0) if mover == seat else np.int64(state["returned_count"])
-    if hidden_returns > 0:
+    hidden_exchanges = np.int64(0) if mover == seat else np.int64(state["returned_count"])
+    if hidden_exchanges > 0:
         for kind in range(NUM_KINDS):
             state["bag"][kind] += state["returned"][kind]
             state["returned"][kind] = 0
-        state["bag_size"] += hidden_returns
+        state["bag_size"] += hidden_exchanges
     for player in range(players):
         if player != seat:
             for kind in range(NUM_KINDS):
@@ -295,9 +295,9 @@ def redeal(state: Any, seat: Any) -> None:
             state["hand_size"][player] = 0
             state["hand_kinds"][player] = 0
             draw_tiles(state, player, tiles)
-    if hidden_returns > 0:
-        draw_tiles(state, mover, hidden_returns)
-        _lay_aside_again(state, mover, hidden_returns)
+    if hidden_exchanges > 0:
+        draw_tiles(state, mover, hidden_exchanges)
+        _lay_aside_again(state, mover, hidden_exchanges)
 
 
 @kernel

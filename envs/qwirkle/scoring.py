@@ -5,9 +5,9 @@ from typing import Any
 import numpy as np
 
 from ..engine.compilation import kernel
+from .board import run_length
 from .placement import along_row
 from .state import LONGEST_RUN
-from .table import run_length
 
 QWIRKLE_BONUS = 6
 LAST_TILE_BONUS = 6

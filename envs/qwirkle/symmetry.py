@@ -46,18 +46,18 @@ def draw(options: dict[str, Any], n: int, random: np.random.Generator) -> Symmet
 
 def transform(
     options: dict[str, Any],
-    form: str,
+    encoding: str,
     observation: np.ndarray,
     policies: tuple[np.ndarray, ...],
     random: np.random.Generator,
 ) -> tuple[np.ndarray, tuple[np.ndarray, ...]]:
     """Return every row under a random symmetry of its own; see `apply`."""
-    return apply(options, form, draw(options, len(observation), random), observation, policies)
+    return apply(options, encoding, draw(options, len(observation), random), observation, policies)
 
 
 def apply(
     options: dict[str, Any],
-    form: str,
+    encoding: str,
     symmetries: Symmetries,
     observation: np.ndarray,
     policies: tuple[np.ndarray, ...],
@@ -69,15 +69,15 @@ def apply(
     """
     size = options["board_size"]
     kinds = _kinds(symmetries)
-    rows, cells, codes = _filled(observation, form, size)
+    rows, cells, codes = _filled(observation, encoding, size)
     tiles = codes != LEGAL_CODE
     turn = _turn(symmetries, size, observation[:, -1] > 0, rows[tiles], cells[tiles])
     layer, kind = np.divmod(codes - 1, NUM_KINDS)
     kind = np.where(tiles, kinds[rows, kind], kind)
     places = _turned_cells(turn, size, rows, cells)
-    counts = size * size if form == "planes" else 2 * size * size
+    counts = size * size if encoding == "planes" else 2 * size * size
     turned = np.zeros_like(observation)
-    if form == "planes":
+    if encoding == "planes":
         turned[rows, places] = 1 + layer * NUM_KINDS + kind
     else:
         turned[rows, 2 * places] = (1 + kind // _NAMES) / 6.0
@@ -101,11 +101,11 @@ def _move_kinds(kinds: np.ndarray, numbers: np.ndarray, turned: np.ndarray, bloc
         np.put_along_axis(turned[:, first : first + NUM_KINDS], kinds, numbers[:, first : first + NUM_KINDS], axis=1)
 
 
-def _filled(observation: np.ndarray, form: str, size: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _filled(observation: np.ndarray, encoding: str, size: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return row, cell and code, as in the form "planes", of every cell of the windows that is not empty."""
-    board = observation[:, : size * size] if form == "planes" else observation[:, : 2 * size * size : 2]
+    board = observation[:, : size * size] if encoding == "planes" else observation[:, : 2 * size * size : 2]
     rows, cells = np.divmod(np.flatnonzero(board != 0), size * size)
-    if form == "planes":
+    if encoding == "planes":
         return rows, cells, board[rows, cells].astype(np.int64)
     colours, shapes = (np.rint(6 * observation[rows, 2 * cells + part]).astype(np.int64) for part in (0, 1))
     return rows, cells, 1 + (colours - 1) * _NAMES + shapes - 1

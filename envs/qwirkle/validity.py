@@ -7,9 +7,9 @@ import numpy as np
 from ..engine.bits import popcount
 from ..engine.compilation import kernel
 from ..engine.state import RUNNING
-from .placement import note_fits, set_size
+from .board import admitted, run_end, slot_at, step, tile_at
+from .placement import set_size, update_fits
 from .state import COPIES, FIRST_SLOT, HAND_SIZE, NUM_CELLS, NUM_KINDS, STRICT, TORUS
-from .table import admitted, run_end, slot_at, step, tile_at
 
 FAULTS = (
     "",
@@ -173,7 +173,7 @@ def _frontier_is_right(state: Any) -> bool:
 @kernel
 def _turn_fault(state: Any, spare: Any) -> int:
     players = np.int64(state["option_num_players"])
-    running = state["over"] == RUNNING
+    running = state["status"] == RUNNING
     passes = np.int64(state["passes"])
     if state["turn_number"] > state["option_max_turns"] or passes > players or (running and passes == players):
         return _NUMBERS
@@ -249,7 +249,7 @@ def _fits_are_right(state: Any, spare: Any, player: Any) -> bool:
     if state["picked"] > 0:
         bit = np.int64(1) << (np.int64(state["picked"]) - 1)
         spare["hand_kinds"][player] = np.int64(spare["hand_kinds"][player]) | bit
-    note_fits(spare)
+    update_fits(spare)
     fits = np.int64(state["fits"])
     return fits == np.int64(spare["fits"]) and fits & bit == bit
 

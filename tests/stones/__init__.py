@@ -9,16 +9,16 @@ more option.
 
 from dataclasses import replace
 
-from meeplezoo.envs.description import GameDescription
 from meeplezoo.envs.engine.state import record_dtype
 from meeplezoo.envs.options import Choice, Number
+from meeplezoo.envs.spec import GameSpec
 
 from .observation import fields
 from .state import DTYPE, FIELDS, MOST_PLAYERS, MOST_STONES, NUM_ACTIONS, OPTION_NAMES
 
 
-def _describe(name: str, fewest: int, most: int, usual: int) -> GameDescription:
-    return GameDescription(
+def _describe(name: str, fewest: int, most: int, usual: int) -> GameSpec:
+    return GameSpec(
         name=name,
         title=name.title(),
         version=0,

@@ -1,6 +1,6 @@
 """Moves and positions as JSON."""
 
-from meeplezoo.envs.positions import OVER, check_integer, check_list, check_object, refuse
+from meeplezoo.envs.records.position_validation import OVER, check_integer, check_list, check_object, refuse
 
 from .state import MOST_LUCK, MOST_STONES, NUM_ACTIONS
 

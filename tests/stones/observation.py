@@ -8,7 +8,7 @@ from meeplezoo.envs.observation_field import ObservationField
 from .state import MOST_LUCK, MOST_STONES, NUM_ACTIONS
 
 
-def fields(options, form):
+def fields(options, encoding):
     return (
         ObservationField("pile", (1,), "stones in the pile", MOST_STONES),
         ObservationField("taken", (options["num_players"],), "stones taken, from the own seat on", MOST_STONES),
@@ -18,7 +18,7 @@ def fields(options, form):
 
 
 @kernel
-def observe(state, seat, form, observation):
+def observe(state, seat, encoding, observation):
     players = np.int64(state["option_num_players"])
     observation[0] = state["stones"]
     for step in range(players):

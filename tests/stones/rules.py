@@ -12,11 +12,11 @@ from .state import FIRST_LIMIT, LAST_POINTS, MOST_LUCK, NUM_ACTIONS
 __all__ = [
     "apply",
     "count_legal",
+    "determinize",
     "is_legal",
     "legal_mask",
     "nth_legal",
     "observe",
-    "redeal",
     "result",
     "set_up",
 ]
@@ -44,7 +44,7 @@ def nth_legal(state, n):
 
 @kernel
 def is_legal(state, action):
-    return state["over"] == RUNNING and 0 <= action < count_legal(state)
+    return state["status"] == RUNNING and 0 <= action < count_legal(state)
 
 
 @kernel
@@ -60,28 +60,28 @@ def apply(state, action):
     state["taken"][player] += action + 1
     state["last_take"] = action + 1
     if state["stones"] == 0:
-        state["over"] = ENDED
+        state["status"] = ENDED
     else:
         state["to_move"] = (player + 1) % np.int64(state["option_num_players"])
 
 
 @kernel
-def result(state, scores, places):
+def result(state, scores, ranks):
     players = np.int64(state["option_num_players"])
     for player in range(players):
         scores[player] = np.int64(state["taken"][player]) + np.int64(state["luck"][player])
-        if state["over"] != RUNNING and player == state["to_move"]:
+        if state["status"] != RUNNING and player == state["to_move"]:
             scores[player] += LAST_POINTS
     for player in range(players):
-        places[player] = 0
+        ranks[player] = 0
         for other in range(players):
-            places[player] += scores[other] > scores[player]
+            ranks[player] += scores[other] > scores[player]
     if players == 1:
-        places[0] = state["last_take"] != 1
+        ranks[0] = state["last_take"] != 1
 
 
 @kernel
-def redeal(state, seat):
+def determinize(state, seat):
     for player in range(state["option_num_players"]):
         if player != seat:
             state["luck"][player] = draw(state["random"], MOST_LUCK + 1)

@@ -9,9 +9,9 @@ def draw(options, n, random):
     return None
 
 
-def apply(options, form, symmetries, observation, policies):
+def apply(options, encoding, symmetries, observation, policies):
     return observation.copy(), tuple(policy.copy() for policy in policies)
 
 
-def transform(options, form, observation, policies, random):
-    return apply(options, form, None, observation, policies)
+def transform(options, encoding, observation, policies, random):
+    return apply(options, encoding, None, observation, policies)

@@ -26,6 +26,6 @@ def fault(state, spare):
             return _ABSENT
     if stones != state["option_pile"]:
         return _STONES
-    if (state["stones"] == 0) == (state["over"] == RUNNING):
+    if (state["stones"] == 0) == (state["status"] == RUNNING):
         return _OVER
     return 0

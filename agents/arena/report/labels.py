@@ -4,7 +4,7 @@ import unicodedata
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from ....envs.drawing import Box
+from ....envs.view.svg import Box
 
 _NARROW = frozenset("fijlrtI.,:;'|!()[]/ -")
 _WIDE = frozenset("mwMW@%…")

@@ -3,7 +3,7 @@
 import re
 from xml.sax.saxutils import escape, quoteattr
 
-from ....envs.drawing import number
+from ....envs.view.svg import number
 
 # what XML cannot hold, not even as a character reference; and control characters, those among them that turn the
 # direction of what follows

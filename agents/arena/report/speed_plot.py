@@ -5,7 +5,7 @@ from itertools import pairwise
 from math import log10
 from typing import Any
 
-from ....envs.drawing import Box
+from ....envs.view.svg import Box
 from .axes import Axis, decade_ticks, pareto_front, rating_range, round_ticks, time_range
 from .dot_plot import LONGEST_NAME, TEXT, WIDTH, arrow
 from .labels import Label, place_labels, shortened, text_width

@@ -16,11 +16,11 @@ def signed(value: str) -> str:
     return value.replace("-", _MINUS)
 
 
-def decimal(value: float | None, places: int = 1) -> str:
+def decimal(value: float | None, ranks: int = 1) -> str:
     """Return a number with so many decimals and commas between thousands."""
     if value is None:
         return UNKNOWN
-    written = f"{value:,.{places}f}"
+    written = f"{value:,.{ranks}f}"
     return signed(written if float(written.replace(",", "")) else written.replace("-", ""))
 
 
@@ -29,15 +29,15 @@ def whole(value: float | None) -> str:
     return decimal(value, 0)
 
 
-def plus(value: float | None, places: int = 1) -> str:
+def plus(value: float | None, ranks: int = 1) -> str:
     """Return a number with its sign."""
-    written = decimal(value, places)
+    written = decimal(value, ranks)
     return f"+{written}" if value is not None and value > 0 and written.strip("0.") else written
 
 
-def plus_or_minus(error: float | None, places: int = 1) -> str:
+def plus_or_minus(error: float | None, ranks: int = 1) -> str:
     """Return half the 95 % interval of a standard error, after a ±."""
-    return UNKNOWN if error is None else f"±{_SPACE}{decimal(INTERVAL_ERRORS * error, places)}"
+    return UNKNOWN if error is None else f"±{_SPACE}{decimal(INTERVAL_ERRORS * error, ranks)}"
 
 
 def percent(share: float | None) -> str:
@@ -56,11 +56,11 @@ def probability(value: float | None) -> str:
     return percent(value)
 
 
-def interval(bounds: Sequence[float | None] | None, places: int = 1, scale: float = 1, unit: str = "") -> str:
+def interval(bounds: Sequence[float | None] | None, ranks: int = 1, scale: float = 1, unit: str = "") -> str:
     """Return an interval, scaled, in words; `unit` follows its end."""
     if bounds is None or None in bounds:
         return UNKNOWN
-    low, high = (decimal(scale * bound, places) for bound in bounds if bound is not None)
+    low, high = (decimal(scale * bound, ranks) for bound in bounds if bound is not None)
     return f"{low} to {high}{unit and _SPACE + unit}"
 
 
@@ -70,8 +70,8 @@ def milliseconds(value: float | None) -> str:
         return UNKNOWN
     if value <= 0:
         return "0"
-    places = max(1 - floor(log10(value)), 0)
-    rounded = round(value, places)
+    ranks = max(1 - floor(log10(value)), 0)
+    rounded = round(value, ranks)
     return decimal(rounded, max(1 - floor(log10(rounded)), 0))
 
 

@@ -1,0 +1,115 @@
+"""Evaluation: one line-up of the arena, one agent per seat, played in all seatings and counted exactly."""
+
+import time
+from collections.abc import Sequence
+from contextlib import nullcontext
+from dataclasses import dataclass
+from itertools import permutations
+from typing import Any
+
+import numpy as np
+
+from ...envs.engine.random_stream import checked_seed
+from ...envs.game import Game
+from ...envs.validation.arrays import check_integer
+from ..external.private_memory import private_memory
+from ..protocol import Agent
+from .agent_results import AgentResult, agent_results
+from .games import GameResults, joined, played_games
+from .match_seeds import MatchSeeds
+from .matches import MatchLog, make_agents, match_seeds, play_matches
+from .statistics import wilson_interval
+
+__all__ = ["AgentResult", "Evaluation", "evaluate", "wilson_interval"]
+
+_SIDE_BY_SIDE = 1024
+MOST_GAMES = 1_000_000
+"""Games of an evaluation, all of which are kept until its end: at most 200 bytes each, twice."""
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """The results of an evaluation, agents in the order they were given in."""
+
+    game: Game
+    seed: int
+    games: int
+    seatings: int
+    """In how many ways the agents can sit; game j has seating j % seatings, and deal j // seatings without a secret."""
+    truncated: int
+    """How many games were cut off by a limit."""
+    seconds: float
+    agents: tuple[AgentResult, ...]
+    secret: bytes | None = None
+    """What the games follow from beside the seed, if bots of the user's own took part."""
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the results as JSON data; the same seed gives the same but for `games_per_second`."""
+        return {
+            "game": self.game.name,
+            "options": dict(self.game.options),
+            "seed": self.seed,
+            "games": self.games,
+            "games_per_second": self.games / self.seconds,
+            "agents": [
+                {
+                    "name": agent.name,
+                    "games": agent.games,
+                    "wins": agent.wins,
+                    "draws": agent.draws,
+                    "losses": agent.losses,
+                    "win_rate": agent.win_rate,
+                    "interval": list(agent.interval),
+                    "mean_score": agent.mean_score,
+                    "mean_margin": agent.mean_margin,
+                }
+                for agent in self.agents
+            ],
+        }
+
+
+def evaluate(
+    game: Game,
+    agents: Sequence[str | Agent],
+    num_games: int,
+    seed: int,
+    secret: bytes | None = None,
+    *,
+    trust: bool = False,
+) -> Evaluation:
+    """Play num_games games between the agents, one per player, and return the results.
+
+    Every deal is played in all seatings, as far as num_games goes. The same seed gives the same results if the
+    agents are given by name; agents given as objects go on with their own streams. The same name twice is two
+    entries. `trust` is that of `make_agent`.
+
+    If bots of the user's own take part, deals and agents follow from a `secret`, too, a new one without it, and every
+    game has a deal of its own, all seatings equally often.
+
+    Raises ValueError for unknown agents, not one agent per player, no game or more than MOST_GAMES, and IllegalMove
+    that names an agent which plays illegally.
+    """
+    num_games = check_integer(num_games, "num_games", 1, MOST_GAMES)
+    seeds = match_seeds(agents, checked_seed(seed), secret)
+    with private_memory() if seeds.secret else nullcontext():
+        seated = make_agents(game, agents, seeds.seed, seeds.secret, trust=trust)
+        began = time.perf_counter()
+        games = _play(game, seated, num_games, seeds)
+    seconds = time.perf_counter() - began
+    results = tuple(agent_results(games, [agent.name for agent in seated]))
+    ways = len(list(permutations(seated)))
+    truncated = int(games.truncated.sum())
+    return Evaluation(game, seeds.seed, num_games, ways, truncated, seconds, results, seeds.secret)
+
+
+def _play(game: Game, agents: list[Agent], num_games: int, match: MatchSeeds) -> GameResults:
+    seatings = np.array(list(permutations(range(len(agents)))))
+    at_once = max(1, _SIDE_BY_SIDE // len(seatings)) * len(seatings)
+    parts: list[GameResults] = []
+    for first in range(0, num_games, at_once):
+        number = min(at_once, num_games - first)
+        who = np.resize(seatings, (number, len(agents)))
+        seeds = match.of_games(first, number, len(seatings))
+        batch = play_matches(game, agents, seeds, who, first_index=first)
+        parts.append(played_games(len(parts), batch, who, MatchLog(*who.shape)))
+    return joined(parts)

@@ -1,0 +1,1 @@
+"""Agents without search or training."""

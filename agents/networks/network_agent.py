@@ -1,0 +1,350 @@
+"""The agent that plays a trained network, with or without a tree search: "net:NAME" or "net:FILE,sims=200"."""
+
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from importlib import resources
+from importlib.resources.abc import Traversable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ...envs.engine.random_stream import draw, draw_seed
+from ...envs.game import Game
+from ...envs.interfaces.decision_batch import DecisionBatch
+from ...envs.search import node_dtype
+from ...envs.system.messages import shorten
+from .. import agent_settings
+from ..agent_settings import MOST_SECONDS, Integers, Numbers, Valid, Words, agent_error, check_settings
+from ..protocol import AgentFailure
+from ..search.batched_search import search_with_network
+from ..search.gumbel_search import gumbel_search
+from ..search.time_limit import search_end
+from ..streams import agent_stream
+from .network_file import MOST_LEAF_PLIES, NetworkMetadata, check_fits, load_network
+
+if TYPE_CHECKING:
+    from torch import nn
+
+CHANCES = ("open", "closed")
+SUFFIX = ".safetensors"
+MOST_SIMULATIONS = 10**6
+"""Simulations for a decision, at most; a search by time that is told no number may make so many."""
+_TREES_BYTES = 256 * 2**20
+"""Memory that the trees of the games searched at once may take."""
+_USUAL_ACTIONS = 128
+"""Legal actions that a node has on average at most; a tree for which that is too few stops to grow."""
+_TRIED = 4
+"""Simulations by which the pace is measured before the first search that has a time limit."""
+_FASTER = 4
+"""Times as many simulations as a game alone that one gets whose search shares its time with other games' searches."""
+_UNIT = 2**32 - 1
+_VALID: Valid = {
+    "sims": Integers(0, MOST_SIMULATIONS),
+    "seconds": Numbers(0, MOST_SECONDS),
+    "considered": Integers(0, 10**6),
+    "c": Numbers(0, 10**9),
+    "plies": Integers(0, MOST_LEAF_PLIES),
+    "win": Numbers(0, 1),
+    "chance": Words(CHANCES),
+    "sample": Integers(0, 1),
+}
+
+
+@dataclass(frozen=True)
+class NetworkSettings:
+    """How a `net` agent plays; the text behind the network's name sets single fields.
+
+    | field | meaning |
+    |---|---|
+    | `sims` | simulations, beside the one that opens the root, under a time limit at most; 0 plays by the policy |
+    | `seconds` | time for a decision instead; 0 for none. Such an agent does not play the same game twice |
+    | `considered` | actions at the root that get simulations, by a plan (`gumbel_search`); 0: as PUCT chooses |
+    | `c` | weight of exploration, that is of the policy, in the search |
+    | `plies` | greedy plies from a leaf to the position that is valued, 0 for none; by default as it was trained |
+    | `win` | weight of winning in the return of a finished game; by default what the network was trained for |
+    | `chance` | "open" or "closed", as `mcts` has it |
+    | `sample` | 1: draw in proportion to probabilities (or visits), 0: take what is best |
+
+    Raises ValueError that names the setting if a value is not valid.
+    """
+
+    sims: int = 0
+    seconds: float = 0.0
+    considered: int = 16
+    c: float = 0.15
+    plies: int = 0
+    win: float = 0.5
+    chance: str = "open"
+    sample: int = 0
+
+    def __post_init__(self) -> None:
+        check_settings(self, _VALID)
+
+
+class NotFiniteError(ValueError):
+    """A network says NaN or infinity of a position."""
+
+
+_Group = tuple[np.ndarray, tuple[Game, np.ndarray, int], dict[str, Any]]
+
+
+class NetworkAgent:
+    """Plays what a network thinks best, or what a search with it at the leaves does.
+
+    Arguments:
+        network: of `build` or `load_network`; it is only read, and its weights may change between calls.
+        head: what it was trained for; the games played must be of that kind, in any form of observations.
+        settings: None for those of the head, without a search.
+    """
+
+    def __init__(
+        self, name: str, network: "nn.Module", head: NetworkMetadata, seed: int, settings: NetworkSettings | None = None
+    ) -> None:
+        self.name = name
+        self.head = head
+        self.settings = settings or default_settings(head)
+        self._network = network
+        self._stream = agent_stream(seed)
+        # seconds that a simulation of one game takes, known once the kernels are loaded
+        self._pace: float | None = None
+
+    def reset(self, seed: int) -> None:
+        """Begin anew with another seed."""
+        self._stream = agent_stream(seed)
+
+    def act(self, decisions: DecisionBatch) -> np.ndarray:
+        """Return one legal action for each decision, int64 [n], within their time limit if there is one.
+
+        Raises AgentFailure if an answer of the network is not finite.
+        """
+        try:
+            return self._decide(decisions)
+        except NotFiniteError as error:
+            raise AgentFailure(np.full(len(decisions), -1), dict.fromkeys(range(len(decisions)), str(error))) from None
+
+    def _decide(self, decisions: DecisionBatch) -> np.ndarray:
+        if self.settings.sims and self._seconds(decisions) is not None and len(decisions) and self._pace is None:
+            self._load_kernels(decisions)
+        if self.settings.sims and self.settings.considered:
+            chosen, weights = self.plan(decisions)
+        elif self.settings.sims:
+            weights, returns = self.search(decisions)
+            # equal visits: the better value; an action of no visits is never better than one of some
+            best = weights == weights.max(axis=1, keepdims=True)
+            chosen = np.where(best, returns, -1.0).argmax(axis=1)
+        else:
+            weights, _ = self.evaluate(decisions)
+            chosen = weights.argmax(axis=1)
+        return self._drawn(weights) if self.settings.sample else chosen
+
+    def evaluate(self, decisions: DecisionBatch) -> tuple[np.ndarray, np.ndarray]:
+        """Return what the network says of each decision, without a search.
+
+        Returns the probabilities of the actions, float32 [n, num_actions], 0 where illegal, and the return, 0 to 1,
+        that each seat may expect, float32 [n, num_players]. Raises NotFiniteError if the network's own answers are not
+        finite.
+        """
+        import torch
+
+        with torch.inference_mode():
+            weight = next(self._network.parameters())
+            inputs = [torch.from_numpy(array).to(weight.device, weight.dtype) for array in self._inputs(decisions)]
+            illegal = torch.as_tensor(decisions.mask, device=weight.device) == 0
+            logits, relative = self._network(*inputs)
+            if not torch.isfinite(logits).all() & torch.isfinite(relative).all():
+                raise NotFiniteError("the network's answers are not all finite numbers")
+            priors = logits.float().masked_fill(illegal, -torch.inf).softmax(dim=1).cpu().numpy()
+            values = by_seat(relative.float().cpu().numpy(), decisions.seats)
+        if self.head.value == "return":
+            # of a value below -88 the power is infinite and the return 0
+            with np.errstate(over="ignore"):
+                return priors, 1 / (1 + np.exp(-values))
+        if self.head.value == "change":
+            values = values + decisions.margins
+        elif self.head.value == "settled":
+            values = values + decisions.projected_margins
+        return priors, 0.5 + 0.5 * np.tanh(values)
+
+    def _inputs(self, decisions: DecisionBatch) -> list[np.ndarray]:
+        """Return what the network is shown of each decision, float32 arrays [n, ...], as `build` has it."""
+        inputs = [decisions.observed_as(self.head.observation)]
+        if self.head.architecture.heuristic:
+            inputs.append(decisions.action_values)
+        if self.head.architecture.margin_input:
+            # the inverse of by_seat: turned by as many seats the other way
+            inputs.append(by_seat(decisions.projected_margins, -decisions.seats))
+        return inputs
+
+    def search(self, decisions: DecisionBatch) -> tuple[np.ndarray, np.ndarray]:
+        """Return visits int64 [n, num_actions] and mean returns float64 [n, num_actions] of the seats to move.
+
+        All decisions are searched side by side; one with a single legal action is not, that action has one visit.
+        """
+        visits, returns = decisions.mask.astype(np.int64), np.zeros(decisions.mask.shape)
+        for group, arguments, settings in self._groups(decisions):
+            game, states, nodes = arguments
+            visits[group], returns[group] = search_with_network(
+                game,
+                states,
+                self.evaluate,
+                self.settings.sims + 1,
+                int(draw_seed(self._stream)),
+                nodes=nodes,
+                **settings,
+            )
+        return visits, returns
+
+    def plan(self, decisions: DecisionBatch) -> tuple[np.ndarray, np.ndarray]:
+        """Return the actions that planned searches choose, int64 [n], and the improved policies, [n, num_actions].
+
+        All decisions are searched side by side; one with a single legal action is not.
+        """
+        actions, policy = decisions.mask.argmax(axis=1).astype(np.int64), decisions.mask.astype(np.float32)
+        for group, arguments, settings in self._groups(decisions):
+            game, states, nodes = arguments
+            found = gumbel_search(
+                game,
+                states,
+                decisions.mask[group],
+                self.evaluate,
+                self.settings.sims,
+                int(draw_seed(self._stream)),
+                considered=self.settings.considered,
+                nodes=nodes,
+                **settings,
+            )
+            actions[group], policy[group] = found.actions, found.policy
+        return actions, policy
+
+    def _load_kernels(self, decisions: DecisionBatch) -> None:
+        """Search a little: a new process loads what it needs at the first call, which is no time to think.
+
+        Then once more, to know how long a simulation takes.
+        """
+        game = decisions.game.with_observation(self.head.observation)
+        first = decisions.determinize(agent_stream(0))[:1]
+        for simulations in (1, _TRIED):
+            began = time.perf_counter()
+            gumbel_search(game, first, decisions.mask[:1], self.evaluate, simulations, 0, plies=self.settings.plies)
+            self._pace = (time.perf_counter() - began) / (1 + simulations)
+
+    def _seconds(self, decisions: DecisionBatch) -> float | None:
+        """Return the time for each decision, None for any."""
+        own, limit = self.settings.seconds or None, decisions.seconds_per_move
+        return min((each for each in (own, limit) if each is not None), default=None)
+
+    def _expected(self, decisions: DecisionBatch) -> int:
+        """Return for how many simulations a game's tree is to have room."""
+        seconds = self._seconds(decisions)
+        if seconds is None or self._pace is None:
+            return self.settings.sims
+        return min(self.settings.sims, 1 + int(_FASTER * seconds / max(self._pace, 1e-9)))
+
+    def _groups(
+        self, decisions: DecisionBatch
+    ) -> Iterator[tuple[np.ndarray, tuple[Game, np.ndarray, int], dict[str, Any]]]:
+        """Yield the open decisions in groups whose trees take no more memory than they may.
+
+        Each with its indices int64 [k]; the game, redealt states [k] and size of a tree; settings of the search.
+        """
+        game = decisions.game.with_observation(self.head.observation)
+        states = decisions.determinize(self._stream)
+        settings: dict[str, Any] = {
+            "exploration": self.settings.c,
+            "closed": self.settings.chance == "closed",
+            "win_weight": self.settings.win,
+            "plies": self.settings.plies,
+        }
+        open_ones = np.flatnonzero(decisions.mask.sum(axis=1) > 1)
+        nodes = _tree_size(game, self._expected(decisions))
+        at_once = max(1, _TREES_BYTES // (nodes * node_dtype(game.spec.most_players).itemsize))
+        began = time.perf_counter()
+        for first in range(0, len(open_ones), at_once):
+            group = open_ones[first : first + at_once]
+            settings["ends"] = search_end(decisions, int(group[0]), began, len(group))
+            if self.settings.seconds:
+                settings["ends"] = min(settings["ends"], time.perf_counter() + len(group) * self.settings.seconds)
+            yield group, (game, states.take(group), nodes), settings
+
+    def _drawn(self, weights: np.ndarray) -> np.ndarray:
+        """Return one action for each row, int64 [n], drawn in proportion to weights [n, num_actions]."""
+        sums = weights.cumsum(axis=1, dtype=np.float64)
+        shares = np.array([int(draw(self._stream, _UNIT)) for _ in range(len(weights))]) / _UNIT
+        # the first action whose sum lies above a point below the whole: one with a weight
+        return (sums <= (shares * sums[:, -1])[:, None]).sum(axis=1)
+
+
+def by_seat(relative: np.ndarray, seats: np.ndarray) -> np.ndarray:
+    """Return values [n, num_players] in the order of the seats.
+
+    `relative`: column k is about the player k seats after the one in `seats`, int64 [n].
+    """
+    num_players = relative.shape[1]
+    columns = (np.arange(num_players) - seats[:, None]) % num_players
+    return np.take_along_axis(relative, columns, axis=1)
+
+
+def default_settings(head: NetworkMetadata) -> NetworkSettings:
+    """Return the settings that a network was trained with, without a search."""
+    return NetworkSettings(plies=head.leaf_plies, win=head.win_weight)
+
+
+def _tree_size(game: Game, simulations: int) -> int:
+    """Return how many nodes a game's tree gets: enough for all simulations, but never more than a group's memory."""
+    # each opens one node at most, and makes one more for what chance brings
+    wanted = 1 + game.num_actions + simulations * (1 + min(game.num_actions, _USUAL_ACTIONS))
+    return min(wanted, _TREES_BYTES // node_dtype(game.spec.most_players).itemsize)
+
+
+def bundled_networks() -> list[str]:
+    """Return the names of the networks that come with the package."""
+    folder = resources.files(__package__) / "weights"
+    if not folder.is_dir():
+        return []
+    return sorted(file.name.removesuffix(SUFFIX) for file in folder.iterdir() if file.name.endswith(SUFFIX))
+
+
+def read_settings(text: str, words: list[str], defaults: NetworkSettings) -> NetworkSettings:
+    """Return the settings of words like "sims=200"; ValueError that names what is wrong with the agent's text."""
+    try:
+        given = agent_settings.read_settings(words, _VALID)
+        if "seconds" in given and "sims" not in given:
+            given["sims"] = MOST_SIMULATIONS
+        return replace(defaults, **given)
+    except ValueError as error:
+        raise agent_error(text, error) from None
+
+
+def make(game: Game, text: str, argument: str, seed: int) -> NetworkAgent:
+    """Return the agent of a shipped network or of a file; see `registry.make_agent`.
+
+    A name with a slash, or that ends in .safetensors, is a file's. Raises ValueError, one sentence, if there is no
+    such network, if the file is none or damaged, if it was trained for another game or other options, or if a setting
+    is wrong.
+    """
+    name, *words = argument.split(",")
+    try:
+        import safetensors  # noqa: F401
+        import torch  # noqa: F401
+    except ImportError:
+        raise agent_error(text, "it needs the extra 'train': pip install 'meeplezoo[train]'") from None
+    try:
+        network, head = load_network(_network_path(name))
+        check_fits(head, game)
+    except ValueError as error:
+        raise agent_error(text, error) from None
+    settings = read_settings(text, words, default_settings(head))
+    return NetworkAgent(text, network, head, seed, settings)
+
+
+def _network_path(name: str) -> Path | Traversable:
+    """Return where the file of a network lies; ValueError if the name is that of a shipped one and there is none."""
+    if name.endswith(SUFFIX) or Path(name).name != name:
+        return Path(name)
+    shipped = bundled_networks()
+    if name not in shipped:
+        have = f"those that come with the package are {', '.join(shipped)}" if shipped else "none come with the package"
+        raise ValueError(f"there is no network {shorten(name)}; {have}, and files end in {SUFFIX}")
+    return resources.files(__package__) / "weights" / f"{name}{SUFFIX}"

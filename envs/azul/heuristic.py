@@ -1,0 +1,186 @@
+"""Azul's heuristic for one decision: the points that a move is expected to bring in this round's tiling.
+
+The value of taking n tiles of a colour to a line is, in points:
+
+- if the line becomes full: the points of its wall tile (A19) with the tiles that fuller lines above will have put
+  there by then, a share of the bonuses it brings nearer (A29), less the cost of what falls (A20);
+- if it does not: the same points, discounted by how much of the line will still be missing;
+- a small price for the marker beyond its floor space: it is worth the right to begin the next round.
+
+On the grey wall a line counts with its best open column. Settled scores are those of the tiling and the bonuses alone.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from ..engine.compilation import kernel
+from ..engine.state import RUNNING
+from .scoring import COLOUR_BONUS, COLUMN_BONUS, FULL, ROW_BONUS, open_columns, run_length, tile_points
+from .state import (
+    CENTRE,
+    COLOURED,
+    FLOOR,
+    FLOOR_COST,
+    FLOOR_SPACES,
+    MARKER_IN_CENTRE,
+    NUM_COLOURS,
+    NUM_DESTINATIONS,
+    NUM_TARGETS,
+    SIZE,
+    TILING,
+)
+
+STARTING_BONUS = 0.5
+PARTIAL_LINE = 0.55
+SHORT_LINE = 0.1
+
+
+@kernel
+def action_values(state: Any, values: Any, scratch: Any) -> None:
+    """Write the value of every legal action of a running game, in points, to float32[num_actions]."""
+    player: Any = np.int64(state["to_move"])
+    sources = 2 * int(state["option_num_players"]) + 2
+    if state["phase"] == TILING:
+        row: Any = np.int64(state["row"])
+        columns = open_columns(state, player, row)
+        for column in range(SIZE):
+            if columns >> column & 1:
+                colour = int(state["line_colour"][player, row]) - 1
+                values[sources * NUM_TARGETS + column] = wall_value(state, player, row, column, colour)
+        return
+    for colour in range(NUM_COLOURS):
+        for destination in range(NUM_DESTINATIONS):
+            target = colour * NUM_DESTINATIONS + destination
+            if np.int64(state["targets"][player]) >> target & 1:
+                worth = 0.0 if destination == FLOOR else line_worth(state, player, destination, colour)
+                for source in range(sources):
+                    tiles = int(state["sources"][source, colour])
+                    if tiles > 0:
+                        values[source * NUM_TARGETS + target] = move_value(
+                            state, player, source, destination, tiles, worth
+                        )
+
+
+@kernel
+def move_value(state: Any, player: int, source: int, destination: int, tiles: int, worth: float) -> float:
+    """Return the value of taking tiles to a destination; `worth` is that of the wall tile its line aims at."""
+    before = int(state["floor_count"][player])
+    after = before
+    value = 0.0
+    if source == CENTRE and state["marker"] == MARKER_IN_CENTRE:
+        after += 1
+        value += STARTING_BONUS
+    overflow = tiles
+    if destination != FLOOR:
+        room = destination + 1 - int(state["line_count"][player, destination])
+        overflow = max(0, tiles - room)
+        missing = max(0, room - tiles)
+        if missing == 0:
+            value += worth
+        else:
+            # what is begun now may still be completed; the less is missing, the likelier
+            value += PARTIAL_LINE * worth * (tiles / (destination + 1.0)) - SHORT_LINE * missing
+    after = min(FLOOR_SPACES, after + overflow)
+    before = min(FLOOR_SPACES, before)
+    return value - (FLOOR_COST[after] - FLOOR_COST[before])
+
+
+@kernel
+def line_worth(state: Any, player: int, row: int, colour: int) -> float:
+    """Return the value of the wall tile that a line of a colour will bring; 0 if no column is open for it."""
+    if state["option_wall"] == COLOURED:
+        return wall_value(state, player, row, (row + colour) % SIZE, colour)
+    best = 0.0
+    for column in range(SIZE):
+        taken = state["column_colours"][player, column] >> colour & 1
+        if state["wall"][player, row, column] == 0 and taken == 0:
+            best = max(best, wall_value(state, player, row, column, colour))
+    return best
+
+
+@kernel
+def wall_value(state: Any, player: int, row: int, column: int, colour: int) -> float:
+    """Return the points of a tile on a wall cell, with the full lines above it already tiled, and bonus shares."""
+    down_cells: Any = np.int64(state["column_cells"][player, column])
+    if state["option_wall"] == COLOURED:
+        for above in range(row):
+            held = int(state["line_colour"][player, above]) - 1
+            full = state["line_count"][player, above] == above + 1
+            if full and (held + above) % SIZE == column:
+                down_cells |= 1 << above
+    across_cells: Any = np.int64(state["row_cells"][player, row])
+    across = run_length(across_cells | 1 << column, column)
+    down = run_length(down_cells | 1 << row, row)
+    in_row: Any = 0
+    in_column: Any = 0
+    of_colour: Any = 0
+    for index in range(SIZE):
+        in_row += across_cells >> index & 1
+        in_column += down_cells >> index & 1
+        of_colour += state["row_colours"][player, index] >> colour & 1
+    shares = ROW_BONUS * in_row + COLUMN_BONUS * in_column + COLOUR_BONUS * of_colour
+    return tile_points(across, down) + shares / (SIZE * 2.0)
+
+
+@kernel
+def projected_scores(state: Any, scores: Any) -> None:
+    """Write what each player would have if the round and the game ended now, to int32[players]."""
+    for player in range(int(state["option_num_players"])):
+        scores[player] = state["score"][player]
+        if state["status"] == RUNNING:
+            scores[player] = _settled_score(state, player)
+
+
+@kernel
+def _settled_score(state: Any, player: int) -> int:
+    """Return a player's score with the full lines tiled, the floor line paid and the bonuses (A17, A20, A29).
+
+    On the grey wall each full line takes the open column of the most points; which columns the lines above it close to
+    its colour is left out of account.
+    """
+    # the wall as sets of cells, five bits a line: by column, and by colour the rows that have it
+    columns: Any = np.int64(0)
+    colours: Any = np.int64(0)
+    for index in range(SIZE):
+        columns |= np.int64(state["column_cells"][player, index]) << (SIZE * index)
+        row_colours: Any = np.int64(state["row_colours"][player, index])
+        for colour in range(NUM_COLOURS):
+            colours |= (row_colours >> colour & 1) << (SIZE * colour + index)
+    points: Any = np.int64(state["score"][player])
+    bonus: Any = np.int64(0)
+    for row in range(SIZE):
+        across: Any = np.int64(state["row_cells"][player, row])
+        if state["line_count"][player, row] == row + 1:
+            colour = int(state["line_colour"][player, row]) - 1
+            column, gain = _best_tile(state, player, row, colour, across, columns)
+            if column >= 0:
+                points += gain
+                across |= 1 << column
+                columns |= np.int64(1) << (SIZE * column + row)
+                colours |= np.int64(1) << (SIZE * colour + row)
+        if across == FULL:
+            bonus += ROW_BONUS
+    for index in range(SIZE):
+        if columns >> (SIZE * index) & FULL == FULL:
+            bonus += COLUMN_BONUS
+        if colours >> (SIZE * index) & FULL == FULL:
+            bonus += COLOUR_BONUS
+    points -= FLOOR_COST[int(state["floor_count"][player])]
+    return max(np.int64(0), points) + bonus
+
+
+@kernel
+def _best_tile(state: Any, player: int, row: int, colour: int, across: int, columns: int) -> Any:
+    """Return the column of the most points for the tile of a full line, -1 if none is open, and the points (A19)."""
+    candidates = 1 << (row + colour) % SIZE if state["option_wall"] == COLOURED else open_columns(state, player, row)
+    best = -1
+    best_gain = 0
+    for column in range(SIZE):
+        if candidates >> column & 1:
+            down = columns >> (SIZE * column) & FULL
+            gain = tile_points(run_length(across | 1 << column, column), run_length(down | 1 << row, row))
+            if gain > best_gain:
+                best = column
+                best_gain = gain
+    return best, best_gain

@@ -1,0 +1,75 @@
+"""The set of targets of a player: which colours his pattern lines and his floor admit (A12).
+
+Bit 6 * colour + destination; destinations 0-4 are lines, 5 the floor, which always admits everything.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from ..engine.compilation import kernel
+from .state import NUM_COLOURS, NUM_DESTINATIONS, SIZE
+
+COLOUR_TARGETS = (1 << NUM_DESTINATIONS) - 1
+LINE_0 = sum(1 << (NUM_DESTINATIONS * colour) for colour in range(NUM_COLOURS))
+
+
+@kernel
+def mark_line_closed(state: Any, player: int, line: int) -> None:
+    """A line became full: it admits no colour."""
+    state["targets"][player] &= ~(LINE_0 << line)
+
+
+@kernel
+def mark_line_colour(state: Any, player: int, line: int, colour: int) -> None:
+    """A line holds its first tiles, with room left: it admits their colour alone."""
+    state["targets"][player] &= ~(LINE_0 << line) | 1 << (NUM_DESTINATIONS * colour + line)
+
+
+@kernel
+def mark_line_open(state: Any, player: int, line: int) -> None:
+    """A line became empty: it admits the colours that its wall row does not hold yet."""
+    placement = int(state["targets"][player]) & ~(LINE_0 << line)
+    for colour in range(NUM_COLOURS):
+        if state["row_colours"][player, line] >> colour & 1 == 0:
+            placement |= 1 << (NUM_DESTINATIONS * colour + line)
+    state["targets"][player] = placement
+
+
+@kernel
+def fill_derived(state: Any) -> None:
+    """Compute every derived field of a record from the others (see state.py)."""
+    for source in range(len(state["present"])):
+        state["present"][source] = 0
+        for colour in range(NUM_COLOURS):
+            if state["sources"][source, colour] > 0:
+                state["present"][source] |= COLOUR_TARGETS << (NUM_DESTINATIONS * colour)
+    for player in range(state["option_num_players"]):
+        for index in range(SIZE):
+            state["row_colours"][player, index] = 0
+            state["column_colours"][player, index] = 0
+            state["row_cells"][player, index] = 0
+            state["column_cells"][player, index] = 0
+        for row in range(SIZE):
+            for column in range(SIZE):
+                if state["wall"][player, row, column] > 0:
+                    record_wall_tile(state, player, row, column, int(state["wall"][player, row, column]) - 1)
+        state["targets"][player] = (1 << (NUM_DESTINATIONS * NUM_COLOURS)) - 1
+        for index in range(SIZE):
+            # plain Python needs numpy's integers in bit operations on a record's fields
+            line: Any = np.int64(index)
+            count = int(state["line_count"][player, line])
+            mark_line_open(state, player, line)
+            if count == line + 1:
+                mark_line_closed(state, player, line)
+            elif count > 0:
+                mark_line_colour(state, player, line, int(state["line_colour"][player, line]) - 1)
+
+
+@kernel
+def record_wall_tile(state: Any, player: int, row: int, column: int, colour: int) -> None:
+    """Enter a tile that was put on the wall into the derived sets of rows and columns."""
+    state["row_colours"][player, row] |= 1 << colour
+    state["column_colours"][player, column] |= 1 << colour
+    state["row_cells"][player, row] |= 1 << column
+    state["column_cells"][player, column] |= 1 << row

@@ -1,0 +1,64 @@
+"""The sentences about an Azul position that its picture and its text share."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ...view.captions import result_sentence
+from ...view.svg import LastMove
+
+COLOURS = ("blue", "yellow", "red", "black", "white")
+FLOOR_COSTS = (1, 1, 2, 2, 2, 3, 3)
+
+
+def status_sentence(position: dict[str, Any]) -> str:
+    """Returns what is to be done and by whom, or who has won."""
+    if "result" in position:
+        return result_sentence(position["result"])
+    player = position["to_move"]
+    if position["phase"] == "tiling":
+        row = position["row"]
+        colour = position["players"][player]["lines"][row]["colour"]
+        return f"Player {player} to move: choose a column for {colour} in row {row}"
+    return f"Player {player} to move: take tiles"
+
+
+def last_move_sentence(last_move: LastMove) -> str:
+    """Returns the last move in words; how many tiles it took is not known from the move alone."""
+    player, move = last_move
+    if "column" in move:
+        return f"Player {player} tiled row {move['row']} at column {move['column']}"
+    source = "the centre" if move["source"] == "centre" else f"factory {move['source']}"
+    line = "the floor" if move["line"] == "floor" else f"line {move['line']}"
+    return f"Player {player} took {move['colour']} from {source} to {line}"
+
+
+def round_sentence(position: dict[str, Any]) -> str:
+    """Returns the round, the phase and the kind of wall."""
+    options, number = position["options"], position["round"]
+    if position["phase"] == "over":
+        return f"Ended in round {number} of at most {options['max_rounds']}, {options['wall']} wall"
+    return f"Round {number} of at most {options['max_rounds']}, {position['phase']}, {options['wall']} wall"
+
+
+def marker_sentence(position: dict[str, Any]) -> str:
+    """Returns who began the round and where the marker of the first player is."""
+    marker = position["marker"]
+    if marker == "centre":
+        return f"Player {position['start']} began the round, the marker is in the centre"
+    return f"Player {position['start']} began the round, player {marker} has taken the marker"
+
+
+def floor_pieces(player: dict[str, Any]) -> list[str]:
+    """Returns what lies on a floor line from the left: "marker" first, then colours."""
+    return (["marker"] if player["marker"] else []) + list(player["floor"])
+
+
+def floor_cost(player: dict[str, Any]) -> int:
+    """Returns the points that the pieces on a floor line cost, 0 to 14."""
+    return sum(FLOOR_COSTS[: len(floor_pieces(player))])
+
+
+def wall_pattern(row: int, column: int) -> str:
+    """Returns the colour that belongs in a cell of the coloured wall."""
+    return COLOURS[(column - row) % len(COLOURS)]

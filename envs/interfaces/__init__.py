@@ -1,0 +1,1 @@
+"""The forms in which other libraries take a game: PettingZoo, Gymnasium, Stable-Baselines3."""

@@ -1,0 +1,115 @@
+"""Seats, colours and legal buildings of Manhattan, as kernels on one record (see state.py)."""
+
+from typing import Any
+
+import numpy as np
+
+from ..engine.compilation import kernel
+from .state import ADJACENT, LOT_OF_CARD, NUM_CARDS, NUM_CITIES, NUM_SIZES, SELECTIONS_OF_4, SELECTIONS_OF_6
+
+_ALL_SIZES = (1 << NUM_SIZES) - 1
+
+
+@kernel
+def seat_of(state: Any, player: Any) -> Any:
+    """Return the side of the table at which a player sits: 0 south, 1 west, 2 north, 3 east (M5)."""
+    if state["option_num_players"] == 2 and state["option_seats"] != ADJACENT:
+        return 2 * player
+    return player
+
+
+@kernel
+def lot_of(state: Any, player: Any, card: Any) -> Any:
+    """Return the lot that a card means to a player (M6)."""
+    return np.int64(LOT_OF_CARD[seat_of(state, player), card])
+
+
+@kernel
+def owned_colours(state: Any) -> Any:
+    """Return how many colours each player has (M4)."""
+    return np.int64(2) if state["option_num_players"] == 2 else np.int64(1)
+
+
+@kernel
+def colours_in_game(state: Any) -> Any:
+    """Return how many colours are in the game (M4)."""
+    return np.int64(3) if state["option_num_players"] == 3 else np.int64(4)
+
+
+@kernel
+def own_colour(player: Any, index: Any) -> Any:
+    """Return a player's first (0) or second (1, two players) colour."""
+    return player + 2 * index
+
+
+@kernel
+def player_of(state: Any, colour: Any) -> Any:
+    """Return the player who has a colour."""
+    return colour % 2 if state["option_num_players"] == 2 else colour
+
+
+@kernel
+def selection(state: Any, index: Any, size: Any) -> Any:
+    """Return how many parts of a size a selection takes."""
+    if state["option_num_players"] == 4:
+        return SELECTIONS_OF_6[index, size]
+    return SELECTIONS_OF_4[index, size]
+
+
+@kernel
+def count_selections(state: Any) -> Any:
+    """Return the number of selections that a full box allows."""
+    return np.int64(len(SELECTIONS_OF_6)) if state["option_num_players"] == 4 else np.int64(len(SELECTIONS_OF_4))
+
+
+@kernel
+def may_select(state: Any, index: Any) -> bool:
+    """Tell whether the reserve of the colour to be drafted allows a selection (M9)."""
+    for size in range(NUM_SIZES):
+        if selection(state, index, size) > state["reserve"][state["draft_colour"], size]:
+            return False
+    return True
+
+
+@kernel
+def sizes_in_stock(state: Any, colour: Any) -> Any:
+    """Return the sizes (4 bits) of which a selected part of a colour is left."""
+    sizes = np.int64(0)
+    for size in range(NUM_SIZES):
+        if state["drafted"][colour, size] > 0:
+            sizes |= 1 << size
+    return sizes
+
+
+@kernel
+def allowed_sizes(state: Any, city: Any, lot: Any, colour: Any) -> Any:
+    """Return the sizes (4 bits) of parts of a colour that a lot admits (M11)."""
+    # without branches, for they cannot be foreseen: on an empty lot and on an own tower nobody is ahead of the colour
+    owner = max(np.int64(state["owner"][city, lot]), np.int64(1)) - 1
+    behind = np.int64(state["storeys"][city, lot, owner]) - np.int64(state["storeys"][city, lot, colour])
+    too_small = min(max(behind - 1, np.int64(0)), np.int64(NUM_SIZES))
+    return np.int64(_ALL_SIZES) & (_ALL_SIZES << too_small)
+
+
+@kernel
+def sizes_for(state: Any, player: Any, own: Any, card: Any, city: Any) -> Any:
+    """Return the sizes (4 bits) that a player may build with a card he holds, in a city and one of his colours."""
+    if state["hands"][player, card] == 0:
+        return np.int64(0)
+    colour = own_colour(player, own)
+    return sizes_in_stock(state, colour) & allowed_sizes(state, city, lot_of(state, player, card), colour)
+
+
+@kernel
+def may_build(state: Any, player: Any) -> bool:
+    """Tell whether any card, part and city of a player fit (M13)."""
+    for own in range(owned_colours(state)):
+        colour = own_colour(player, np.int64(own))
+        stock = sizes_in_stock(state, colour)
+        for card in range(NUM_CARDS):
+            if state["hands"][player, card] > 0:
+                lot = lot_of(state, player, np.int64(card))
+                for city in range(NUM_CITIES):
+                    if stock & allowed_sizes(state, np.int64(city), lot, colour) != 0:
+                        return True
+    return False

@@ -1,0 +1,106 @@
+"""The sentences about a Manhattan position that its picture and its text share."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ...view.captions import points, result_sentence
+from ...view.svg import LastMove
+from ..player_view import PlayerView
+from ..state import num_rounds, parts_per_round
+from .towers import Tallest, lot_of_card
+
+COLOUR_LETTERS = {"blue": "B", "black": "K", "red": "R", "green": "G"}
+
+
+def status_sentence(position: dict[str, Any], sight: PlayerView) -> str:
+    """Returns what is to be done and by whom, or who has won."""
+    if "result" in position:
+        return result_sentence(position["result"])
+    return f"Player {position['to_move']} to move: {_task(position, sight)}"
+
+
+def _task(position: dict[str, Any], sight: PlayerView) -> str:
+    count = position["options"]["num_players"]
+    if position["phase"] == "draft":
+        colour = f"{position['colour']} " if "colour" in position else ""
+        return f"draft {parts_per_round(count)} {colour}parts"
+    return "nothing fits, discard a card" if sight.stuck else "build"
+
+
+def last_move_sentence(last_move: LastMove, position: dict[str, Any]) -> str:
+    """Returns the last move in words; `position` is the one that it led to."""
+    player, move = last_move
+    if "draft" in move:
+        sizes = ", ".join(str(size) for size in part_sizes(move["draft"]))
+        return f"Player {player} drafted {move['colour']} parts of {sizes} storeys"
+    if "discard" in move:
+        return f"Player {player} could not build and discarded card {move['discard']}"
+    built = f"{move['storeys']} {move['colour']} storey{'' if move['storeys'] == 1 else 's'}"
+    lot = lot_of_card(position, player, move["card"])
+    return f"Player {player} built {built} on lot {lot} of {city_title(move['city'])} (card {move['card']})"
+
+
+def round_sentence(position: dict[str, Any]) -> str:
+    """Returns the round and its phase."""
+    count = num_rounds(position["options"]["num_players"])
+    if position["phase"] == "over":
+        return f"Ended in round {position['round']} of {count}"
+    return f"Round {position['round']} of {count}, {position['phase']} phase"
+
+
+def options_words(position: dict[str, Any]) -> str:
+    """Returns how ties are broken and, with two players, how they sit."""
+    options = position["options"]
+    ties = "ties by towers" if options["tiebreak"] == "towers" else "ties are shared"
+    return f"{options['seats']} seats, {ties}" if options["num_players"] == 2 else ties
+
+
+def tallest_sentence(tallest: Tallest) -> str:
+    """Returns where the tallest tower stands, or how many share the greatest height."""
+    if not tallest.places:
+        return "no tower yet"
+    if not tallest.alone:
+        return f"{len(tallest.places)} towers of {storeys_words(tallest.height)}: no points"
+    city, lot = tallest.places[0]
+    return f"{storeys_words(tallest.height)} on lot {lot} of {city_title(city)}"
+
+
+def tally_title(position: dict[str, Any]) -> str:
+    """Returns what the points of the towers, as they stand, are."""
+    return "The last scoring" if "result" in position else "If it were scored now"
+
+
+def counts_title(seat: int | None) -> str:
+    """Returns what the counts by card cover: the deck, or all that a seat does not see."""
+    return "in the deck" if seat is None else f"not seen by player {seat}"
+
+
+def nothing_to_build(position: dict[str, Any]) -> str:
+    """Returns what stands where a colour has no parts to build."""
+    return "nothing drafted yet" if position["phase"] == "draft" else "nothing"
+
+
+def city_title(city: str) -> str:
+    """Returns the name of a city with capitals."""
+    return city.title()
+
+
+def cards_words(count: int) -> str:
+    """Returns a number of cards in words."""
+    return f"{count} card{'' if count == 1 else 's'}"
+
+
+def storeys_words(count: int) -> str:
+    """Returns a height in words."""
+    return f"{count} storey{'' if count == 1 else 's'}"
+
+
+def points_words(count: int) -> str:
+    """Returns a number of points in words."""
+    return f"{count} {points(count)}"
+
+
+def part_sizes(parts: dict[str, int]) -> list[int]:
+    """Returns the sizes of some parts, one entry a part, ascending."""
+    return [size for size in range(1, 5) for _ in range(parts[str(size)])]

@@ -1,0 +1,1 @@
+"""Records, positions and saved batches: games as data, written and read."""

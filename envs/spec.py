@@ -1,0 +1,84 @@
+"""What generic code sees of a game: one frozen description, made in the game's own folder.
+
+A game's folder holds modules with these functions; kernels work on one record and never raise or allocate.
+
+- `rules`, kernels: `set_up(state)`, `count_legal(state)`, `nth_legal(state, n)`, `is_legal(state, action)`,
+  `legal_mask(state, mask)`, `apply(state, action)`, `observe(state, seat, form, observation)`,
+  `result(state, scores, places)`, `determinize(state, seat)`;
+- `validity`: `FAULTS`, sentences, and the kernel `fault(state, spare)`, which returns the index of one that is true of
+  the record, 0 if there is none; `spare` is a copy of the record and room to work in. All that the other kernels rely
+  on is tested there; each field is in its range already;
+- `heuristic`, kernels: `action_values(state, values, scratch)` of a running game: float32 [num_actions], which come
+  filled with -inf and are written where legal; scratch is int64[1024] for any use; and
+  `projected_scores(state, scores)`, what players would have if the game were scored now, int32 [players]; of an
+  ended game the scores;
+- `notation`: `PHASES`, `move(options, action, state)`, `action(options, move, state)`, `position(options, state)`,
+  `fill(options, own, phase, state)`, `ending_error(state)`, `chance_free(before, after)`;
+- `view.svg`: `svg(position, last_move, seat)`;
+- `view.text`: `text(position, last_move, seat, colour)`;
+- `symmetry`: `order(options)`, `draw(options, n, random)`, `apply(options, form, symmetries, observation, policies)`,
+  `transform(options, form, observation, policies, random)`: every row under a symmetry of the game.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from importlib import import_module
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+from .engine.state import Field
+from .observation_field import ObservationField
+from .options import Number, Option
+
+
+@dataclass(frozen=True)
+class GameSpec:
+    """One game: names, options, sizes and layout; its code is imported from `package` when it is needed."""
+
+    name: str
+    title: str
+    version: int
+    package: str
+    options: tuple[Option, ...]
+    state_dtype: np.dtype
+    state_fields: tuple[Field, ...]
+    """The game's own fields of a record, with the range of each."""
+    num_actions: Callable[[dict[str, Any]], int]
+    observations: tuple[str, ...]
+    """The forms that an observation can have; the first is the default."""
+    observation_fields: Callable[[dict[str, Any], str], tuple[ObservationField, ...]]
+    """The parts of an observation, for the options and a form."""
+    margin_scale: float
+    """Points that make a reward of 1 in the kind "margin"."""
+    summary: str
+    search: Mapping[str, Any] = field(default_factory=dict)
+    """Settings of the tree search that are the strongest at one second a move, where they differ from its own."""
+    first_cell_action: int | None = None
+    """Where actions are cells of a plane that an observation begins with: the action of its first cell, row by row."""
+
+    @property
+    def player_counts(self) -> range:
+        """Return the numbers of players that may sit at the table."""
+        option = self._players
+        return range(option.low, option.high + 1)
+
+    @property
+    def most_players(self) -> int:
+        """Return the largest number of players."""
+        return self._players.high
+
+    @property
+    def default_players(self) -> int:
+        """Return the number of players of a game made without saying how many."""
+        return self._players.default
+
+    @property
+    def _players(self) -> Number:
+        (option,) = (one for one in self.options if isinstance(one, Number) and one.name == "num_players")
+        return option
+
+    def module(self, name: str) -> ModuleType:
+        """Return one of the game's modules: rules, validity, greedy, notation, drawing, text or symmetry."""
+        return import_module(f"{self.package}.{name}")

@@ -1,0 +1,1 @@
+"""Files, locks, signals and text from outside: what every machine does a little differently."""

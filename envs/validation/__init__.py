@@ -1,0 +1,1 @@
+"""Checks of what callers give, before a kernel sees it."""

@@ -1,0 +1,147 @@
+"""Records of games at the door of the engine: one state, or an array of them, in the form that kernels take.
+
+What is checked is the layout and the options, in constant time: kernels of a game with two players would write past
+the end of an observation of four. What the other fields hold is the business of whoever edits records by hand;
+`Game.check_states` looks at all of it.
+"""
+
+from collections.abc import Sequence
+from typing import Any, NoReturn
+
+import numpy as np
+
+from ..options import Choice, Option
+from ..system.messages import shorten
+from .arrays import is_plain
+
+
+class StateDoor:
+    """Lets in the states of one game with its options.
+
+    Arguments: the game's name, its options and its blank record [1].
+    """
+
+    def __init__(self, name: str, options: Sequence[Option], template: np.ndarray) -> None:
+        self._name = name
+        self._dtype = template.dtype
+        self._options = options
+        places = [self._place(option) for option in options]
+        first, stop = min(start for start, _ in places), max(stop for _, stop in places)
+        if stop - first != sum(stop - start for start, stop in places):
+            raise TypeError(f"{name}: the options do not lie side by side in a record")
+        # all options as one field: one comparison instead of several
+        self._as_options = np.dtype(
+            {"names": ["all"], "formats": [f"V{stop - first}"], "offsets": [first], "itemsize": template.dtype.itemsize}
+        )
+        self._blank = template
+        self._option_bytes = self._options_of(template)
+
+    def _place(self, option: Option) -> tuple[int, int]:
+        assert self._dtype.fields is not None
+        dtype, start, *_ = self._dtype.fields[f"option_{option.name}"]
+        return start, start + dtype.itemsize
+
+    def _options_of(self, states: np.ndarray) -> bytes:
+        return states.view(self._as_options)["all"].tobytes()
+
+    def one(self, state: Any, *, to_write: bool = False) -> np.ndarray:
+        """Return a state as an array [1]: a view of it, or a copy of one that is read-only.
+
+        Raises ValueError, one sentence, if it is no state of the game with these options, or read-only `to_write`.
+        """
+        if isinstance(state, np.ndarray) and state.shape == () and state.dtype.names is not None:
+            state = np.asarray(state)[()]
+        if not isinstance(state, np.void):
+            raise ValueError(f"a state of {self._name} must be one record, as Game.new makes them, not {_kind(state)}")
+        if state.dtype is not self._dtype and state.dtype != self._dtype:
+            raise ValueError(f"a state of {self._name} must have the fields of its records, not other ones")
+        if state.flags.writeable:
+            batch = as_batch(state)
+        elif to_write:
+            raise ValueError("the state is read-only, so that nothing can be played in it")
+        else:
+            batch = np.array(state).reshape(1)
+        if batch.dtype is not self._dtype or not batch.flags.carray:
+            batch = self._brought_in(batch, to_write)
+        if self._options_of(batch) != self._option_bytes:
+            self._refuse_options(batch, "the state is one")
+        return batch
+
+    def _brought_in(self, batch: np.ndarray, to_write: bool) -> np.ndarray:
+        """Return the view that kernels take of a record out of a pickle, of a recarray or of a packed structure."""
+        batch = batch.view(np.ndarray).view(self._dtype)
+        if batch.flags.carray:
+            return batch
+        if to_write:
+            raise ValueError("the state is misaligned, so that nothing can be played in it; make a copy of it")
+        return batch.copy()
+
+    def many(self, states: Any) -> np.ndarray:
+        """Return states as an array [n], a copy where the given one is read-only, strided or misaligned.
+
+        Raises ValueError, one sentence, if they are no states of the game with these options.
+        """
+        if not is_plain(states, self._dtype) or states.ndim != 1:
+            states = self._as_records(states)
+        if self._options_of(states) != len(states) * self._option_bytes:
+            self._refuse_options(states, "the states are those")
+        return states
+
+    def _as_records(self, states: Any) -> np.ndarray:
+        wanted = f"states must be an array [n] of records of {self._name}"
+        try:
+            array = np.asarray(states)
+        except (ValueError, TypeError, OverflowError, RuntimeError):
+            raise ValueError(f"{wanted}, not {_kind(states)}") from None
+        if array.dtype != self._dtype:
+            raise ValueError(f"{wanted}, not {_kind(states)} of {shorten(array.dtype.type.__name__)}")
+        if array.ndim != 1:
+            raise ValueError(f"{wanted}, not of the shape {array.shape}")
+        records = np.require(array.view(self._dtype), None, ["C", "A", "W"])
+        return records.view(np.ndarray)
+
+    def _refuse_options(self, states: np.ndarray, beginning: str) -> NoReturn:
+        for option in self._options:
+            field = f"option_{option.name}"
+            expected = int(self._blank[field][0])
+            other = states[field][states[field] != expected]
+            if len(other):
+                found, wanted = _decode(option, int(other[0])), _decode(option, expected)
+                raise ValueError(f"{beginning} of another game: {self._name} with {option.name}={found}, not {wanted}")
+        raise AssertionError("the options differ, but none of them does")
+
+
+def _decode(option: Option, number: int) -> str:
+    """Return an option's value, as a text, from the number that a record holds; the number itself if it is wrong."""
+    if isinstance(option, Choice) and 0 <= number < len(option.choices):
+        return option.choices[number]
+    return str(number)
+
+
+def _kind(value: Any) -> str:
+    return f"an array of the shape {value.shape}" if isinstance(value, np.ndarray) else f"a {type(value).__name__}"
+
+
+def as_batch(state: np.void) -> np.ndarray:
+    """Return a view of one record as an array of length 1; what is written there is written in the record."""
+    if state.base is not None:
+        batch = np.asarray(state)
+        # numpy promises a view, and has lent copies and read-only ones
+        if batch.base is state and batch.flags.writeable == state.flags.writeable:
+            return batch.reshape(1)
+    # numpy would copy a record that owns its memory, as one out of a pickle does
+    return np.asarray(_Memory(state)).view(state.dtype)
+
+
+class _Memory:
+    """Lends the memory of a record, which it keeps alive, for writing if the record can be written."""
+
+    def __init__(self, state: np.void) -> None:
+        self._state = state
+        address = np.frombuffer(state, np.uint8).__array_interface__["data"][0]
+        self.__array_interface__ = {
+            "version": 3,
+            "shape": (1,),
+            "typestr": f"|V{state.nbytes}",
+            "data": (address, not state.flags.writeable),
+        }

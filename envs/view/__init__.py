@@ -1,0 +1,1 @@
+"""What the pictures and texts of all games share."""
