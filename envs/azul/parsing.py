@@ -67,7 +67,7 @@ def _fill_table(options: dict[str, Any], own: dict[str, Any], state: np.void) ->
     for factory, tiles in enumerate(check_list(own["factories"], "factories", length=factories)):
         state["sources"][1 + factory] = count_names(tiles, f"factories[{factory}]", COLOURS, at_most=4)
     state["sources"][0] = count_names(own["centre"], "centre", COLOURS, at_most=3 * factories)
-    state["tiles_out"] = state["sources"].sum()
+    state["tiles_left"] = state["sources"].sum()
     for name in ("bag", "lid"):
         check_object(own[name], name, COLOURS)
         for colour, tiles in own[name].items():
@@ -136,7 +136,7 @@ def _has_full_line(state: np.void, player: int) -> bool:
 
 def _check_offer(options: dict[str, Any], state: np.void) -> None:
     state["phase"] = OFFER
-    if state["tiles_out"] == 0:
+    if state["tiles_left"] == 0:
         refuse("factories", "no tile lies in the factories and the centre, so the offer is over")
     factories = state["sources"][1:].sum(axis=1)[: num_factories(options["num_players"])]
     partial = np.flatnonzero((factories > 0) & (factories < 4))
@@ -197,7 +197,7 @@ def _check_over(options: dict[str, Any], state: np.void) -> None:
 
 
 def _check_table_empty(state: np.void) -> None:
-    if state["tiles_out"]:
+    if state["tiles_left"]:
         refuse("factories", "tiles lie in the factories or the centre, so the offer is not over")
 
 

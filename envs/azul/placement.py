@@ -29,11 +29,11 @@ def mark_line_colour(state: Any, player: int, line: int, colour: int) -> None:
 @kernel
 def mark_line_open(state: Any, player: int, line: int) -> None:
     """A line became empty: it admits the colours that its wall row does not hold yet."""
-    placement = int(state["targets"][player]) & ~(LINE_0 << line)
+    targets = int(state["targets"][player]) & ~(LINE_0 << line)
     for colour in range(NUM_COLOURS):
         if state["row_colours"][player, line] >> colour & 1 == 0:
-            placement |= 1 << (NUM_DESTINATIONS * colour + line)
-    state["targets"][player] = placement
+            targets |= 1 << (NUM_DESTINATIONS * colour + line)
+    state["targets"][player] = targets
 
 
 @kernel

@@ -79,7 +79,7 @@ def deal(state: Any) -> None:
         state["bag"][colour] -= 1
         state["sources"][source, colour] += 1
         state["present"][source] |= COLOUR_TARGETS << (NUM_DESTINATIONS * colour)
-    state["tiles_out"] = tiles
+    state["tiles_left"] = tiles
     state["marker"] = MARKER_IN_CENTRE
     state["phase"] = OFFER
     state["to_move"] = state["start"]
@@ -174,8 +174,8 @@ def apply(state: Any, action: int) -> None:
     player = np.int64(state["to_move"])
     tiles = _take(state, player, source, colour)
     _put(state, player, colour, destination, tiles)
-    state["tiles_out"] -= tiles
-    if state["tiles_out"] == 0:
+    state["tiles_left"] -= tiles
+    if state["tiles_left"] == 0:
         _finish_tiling(state, np.int64(state["start"]), np.int64(0))
     else:
         state["to_move"] = 0 if player + 1 == state["option_num_players"] else player + 1

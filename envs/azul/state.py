@@ -21,7 +21,7 @@ A *set of targets* is 30 bits, bit 6 * colour + destination; destinations 0-4 ar
 | `floor_count` | uint8[4] | pieces on the floor line, the marker included |
 | `floor_marker` | uint8[4] | 1 if the marker fills a space of this floor line |
 | `present` | uint32[10] | derived: all targets (30 bits) of the colours that lie at the source |
-| `placement` | uint32[4] | derived: the targets that the player's lines, wall and floor admit (A12) |
+| `targets` | uint32[4] | derived: the targets that the player's lines, wall and floor admit (A12) |
 | `row_colours` | uint8[4, 5] | derived: the set of colours of each wall row |
 | `column_colours` | uint8[4, 5] | derived: the set of colours of each wall column |
 | `row_cells` | uint8[4, 5] | derived: the set of filled columns of each wall row |
@@ -59,7 +59,7 @@ FIELDS = (
     Field("round", "<i2", 2**15 - 1, low=1),
     Field("start", "u1", 3),
     Field("marker", "i1", 3, low=MARKER_IN_CENTRE),
-    Field("tiles_out", "u1", 4 * MAX_FACTORIES),
+    Field("tiles_left", "u1", 4 * MAX_FACTORIES),
     Field("sources", "u1", TILES_PER_COLOUR, (MAX_SOURCES, NUM_COLOURS)),
     Field("bag", "u1", TILES_PER_COLOUR, (NUM_COLOURS,)),
     Field("lid", "u1", TILES_PER_COLOUR, (NUM_COLOURS,)),

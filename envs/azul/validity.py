@@ -101,7 +101,7 @@ def _table_fault(state: Any, spare: Any, players: Any) -> int:
             tiles_left += state["sources"][source, colour]
             if source >= sources and state["sources"][source, colour] > 0:
                 return _ABSENT
-    if tiles_left != state["tiles_out"]:
+    if tiles_left != state["tiles_left"]:
         return _TABLE
     for colour in range(NUM_COLOURS):
         if _count_tiles(state, players, colour) != TILES_PER_COLOUR:
@@ -153,8 +153,8 @@ def _phase_is_possible(state: Any, players: Any) -> bool:
     if not kept:
         kept = state["floor_marker"][marker] > 0 or state["floor_count"][marker] == FLOOR_SPACES
     if state["status"] == RUNNING and state["phase"] == OFFER:
-        return state["tiles_out"] > 0 and kept
-    if state["tiles_out"] > 0:
+        return state["tiles_left"] > 0 and kept
+    if state["tiles_left"] > 0:
         return False
     # players tile in turn order from the one who began the round on
     waiting = np.int64(0)

@@ -243,7 +243,7 @@ def test_training_learns_to_beat_random(tmp_path):
     trainer.run(stop)
     first, *_, last = folder.read_metrics()
     assert first["evaluation"]["random"]["win_rate"] < 0.6
-    assert last["evaluation"]["random"]["win_rate"] > 0.8
+    assert last["evaluation"]["random"]["win_rate"] > 0.7
 
 
 # --- opponents

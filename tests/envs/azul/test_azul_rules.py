@@ -45,7 +45,7 @@ def test_a_thousand_random_games_keep_the_100_tiles(options: dict[str, Any]) -> 
         batch.step(batch.random_actions())
         states = batch.states
         assert (count_tiles(states) == 20).all()
-        assert (states["tiles_out"] == states["sources"].sum(axis=(1, 2))).all()
+        assert (states["tiles_left"] == states["sources"].sum(axis=(1, 2))).all()
         assert (states["floor_count"] == states["floor"].sum(axis=2) + states["floor_marker"]).all()
         assert (states["floor_count"] <= 7).all()
         assert (states["score"] >= 0).all()
