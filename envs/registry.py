@@ -3,6 +3,7 @@
 from functools import cache
 from importlib import import_module
 
+from .engine.dispatch import register_game
 from .spec import GameSpec
 from .system.messages import shorten
 
@@ -29,4 +30,5 @@ def describe(name: str) -> GameSpec:
 @cache
 def _load(name: str) -> GameSpec:
     spec: GameSpec = import_module(f".{GAMES[name]}", __package__).GAME
+    register_game(spec.name, spec.state_dtype, spec.package, spec.kernels, spec.kernel_sources())
     return spec

@@ -80,7 +80,7 @@ def _register_with_gymnasium(spec: GameSpec) -> None:
     # the entry points are texts: they play opponents, and agents are a layer above the games
     gymnasium.register(
         name,
-        entry_point=f"{NAMESPACE}.agents.single_seat:SingleAgentEnv",
-        vector_entry_point=f"{NAMESPACE}.agents.seated_vector:SingleAgentVectorEnv",
+        entry_point=f"{NAMESPACE}.envs.interfaces.single_agent_env:SingleAgentEnv",
+        vector_entry_point=f"{NAMESPACE}.envs.interfaces.single_agent_vector_env:SingleAgentVectorEnv",
         kwargs={"game": spec.name},
     )
