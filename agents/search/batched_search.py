@@ -157,8 +157,9 @@ def search_with_network(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Search n games by PUCT and return visits and mean returns of the actions of the players to move.
 
-    The arguments are those of `BatchedSearch`; of the simulations the first one evaluates the root. `deadline`,
-    a time of `time.perf_counter`, ends the search before the simulation that would be over too late, but not before the second.
+    The arguments are those of `BatchedSearch`; of the simulations the first one evaluates the root. `deadline`, a
+    time of `time.perf_counter`, ends the search before the simulation that would be over too late, but not before the
+    second.
 
     Returns int64 [n, num_actions] and float64 [n, num_actions], 0 where there are no visits.
     """

@@ -13,8 +13,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .chance import NO_ACTION, choose_best, choose_uniform
-from .compilation import kernel
+from .choice import NO_ACTION, choose_best, choose_uniform
+from .compilation import Integer, kernel
 from .interface import (
     action_values,
     apply,
@@ -62,7 +62,7 @@ def reset_games(states: np.ndarray, template: np.ndarray, seeds: np.ndarray, sta
 
 
 @kernel
-def _reset_one(state: np.void, seed: int) -> None:
+def _reset_one(state: np.void, seed: Integer) -> None:
     state["seed"] = seed
     seed_stream(state["random"], seed, GAME_STREAM)
     reset(state)

@@ -16,12 +16,15 @@ from .cache_folders import tell
 from .dispatch import games_of_types
 from .kernel_cache import KernelCache, cache_directory, source_hash
 
-__all__ = ["JIT_DISABLED", "Integer", "cache_directory", "inlined", "kernel", "source_hash"]
+__all__ = ["JIT_DISABLED", "Integer", "Truth", "cache_directory", "inlined", "kernel", "source_hash"]
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 Integer = int | np.int64 | np.uint64
 """An integer in a kernel: 64 bits to numba, in plain Python often one of numpy's."""
+
+Truth = bool | np.bool_
+"""A truth value in a kernel: in plain Python often one of numpy's."""
 
 # numba's settings are set at run time, where type checkers do not see them
 _numba_settings: Any = numba.config

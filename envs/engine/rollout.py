@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from .chance import NO_ACTION, choose_best, choose_uniform
+from .choice import NO_ACTION, choose_best, choose_uniform
 from .compilation import Integer, kernel
 from .interface import action_values, apply, scores_and_ranks
 from .random_stream import next_word

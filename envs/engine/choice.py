@@ -1,4 +1,4 @@
-"""Random choices that kernels of several games and searches make."""
+"""Choices of actions: at random, and the best with ties broken at random."""
 
 import numpy as np
 
@@ -7,17 +7,6 @@ from .interface import count_legal, nth_legal
 from .random_stream import draw
 
 NO_ACTION = -1
-
-
-@kernel
-def draw_from_counts(stream: np.ndarray, counts: np.ndarray, total: Integer) -> Integer:
-    """Return the kind of one of `total` items drawn from counts, all equally likely; the counts stay as they are."""
-    left = draw(stream, total)
-    kind = 0
-    while left >= counts[kind]:
-        left -= counts[kind]
-        kind += 1
-    return kind
 
 
 @kernel
