@@ -156,7 +156,7 @@ def _checked_games(seats: np.ndarray, ranks: np.ndarray, num_agents: int) -> tup
     if seats.ndim != 2 or not 2 <= seats.shape[1] <= MAX_SEATS:
         raise ValueError(f"seats must have the shape (games, 2 to {MAX_SEATS}), not {seats.shape}")
     if ranks.shape != seats.shape:
-        raise ValueError(f"places must have the shape of seats, {seats.shape}, not {ranks.shape}")
+        raise ValueError(f"ranks must have the shape of seats, {seats.shape}, not {ranks.shape}")
     if not len(seats):
         raise ValueError("ratings need at least 1 game")
     for name, array in (("seats", seats), ("ranks", ranks)):

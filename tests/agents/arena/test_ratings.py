@@ -627,7 +627,7 @@ def test_a_hundred_thousand_games():
         ({"seats": [0, 1]}, r"seats must have the shape \(games, 2 to 6\), not \(2,\)"),
         ({"seats": [[0]], "ranks": [[0]]}, r"seats must have the shape \(games, 2 to 6\), not \(1, 1\)"),
         ({"seats": [[0] * 7], "ranks": [[0] * 7]}, r"\(games, 2 to 6\), not \(1, 7\)"),
-        ({"ranks": [[0, 1, 2]]}, r"places must have the shape of seats, \(1, 2\), not \(1, 3\)"),
+        ({"ranks": [[0, 1, 2]]}, r"ranks must have the shape of seats, \(1, 2\), not \(1, 3\)"),
         ({"seats": [[0.0, 1.0]]}, "seats must be integers, not float64"),
         ({"ranks": [[0.0, 1.0]]}, "places must be integers, not float64"),
         ({"seats": [[0, 3]]}, "agents are numbered from 0 to 2, there is no 3"),

@@ -449,6 +449,7 @@ import numpy as np
 warnings.simplefilter("error")
 from meeplezoo.agents import DecisionBatch, make_agent
 from meeplezoo.envs import game_names, make_game
+from meeplezoo.envs.engine.batch import determinize_games
 from meeplezoo.envs.game import as_batch
 from meeplezoo.envs.registry import describe
 for name in game_names():

@@ -532,7 +532,7 @@ def test_a_game_that_ends_before_the_learners_first_turn_does_not_count(monkeypa
         seated.batch.states[:] = before
         return np.array([action])
 
-    monkeypatch.setattr(seated_batch, "decide", hasty)
+    monkeypatch.setattr(seated_batch, "act_or_raise", hasty)
     rewards, done, _, finished = seated.step(seated.mask.argmax(axis=1))
     assert not endings
     assert done.tolist() == [True]
