@@ -123,7 +123,8 @@ def test_every_public_method_works_without_compilation() -> None:
     assert outputs[0] == outputs[1]
     # what is left out runs no kernel
     assert outputs[0].splitlines()[-3:] == [
-        "Game left out: door make_workspace name num_players observation_fields observation_ranges observation_size template",
+        "Game left out: door make_workspace name num_players observation_fields observation_ranges observation_size "
+        "template",
         "GameBatch left out:",
         "DecisionBatch left out: game_indices plies",
     ]

@@ -522,7 +522,7 @@ def test_a_game_that_ends_before_the_learners_first_turn_does_not_count(monkeypa
     assert scores[0] != scores[1]
     seated = OpponentBatch(game, 1, [FirstLegal()], seat=1, rewards="margin")
     seated.reset(1)
-    decide = seated_batch.decide
+    decide = seated_batch.act_or_raise
 
     def hasty(agent, game, states, game_indices):
         """Find itself at the last decision of a game, as often as there are such games in `endings`."""
