@@ -10,7 +10,8 @@ import numpy as np
 
 from ...agents import make_agent
 from ...envs import Game, GameBatch, game_names, make_game
-from ...envs.interfaces.registration import env, gymnasium_id
+from ...envs.interfaces.pettingzoo_env import env
+from ...envs.interfaces.registration import gymnasium_id
 from .cases import Case, FaultFound
 from .games import warm_all
 from .hostile import NAMES, PYTHON

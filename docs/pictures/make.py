@@ -9,7 +9,7 @@ import numpy as np
 
 from meeplezoo.agents import DecisionBatch, make_agent
 from meeplezoo.envs import make_game
-from meeplezoo.envs.view.svg import LastMove
+from meeplezoo.envs.records.notation import LastMove
 
 SEED = 4
 PLIES = {"azul": 38, "qwirkle": 118, "manhattan": 76}

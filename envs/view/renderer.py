@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 
 from ..game import Game
+from ..records.notation import LastMove
 from .ansi import supports_colour
 from .pixels import Window, rgb_array
-from .svg import LastMove
 
 RENDER_MODES = ("human", "ansi", "rgb_array", "svg")
 RENDER_FPS = 2

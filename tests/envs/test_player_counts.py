@@ -6,7 +6,7 @@ from math import factorial
 import gymnasium
 import numpy as np
 import pytest
-from other_games import other_games  # noqa: F401
+from other_games import install, other_games  # noqa: F401
 from pettingzoo.test import api_test
 
 from meeplezoo.agents import DecisionBatch, make_agent
@@ -18,7 +18,7 @@ from meeplezoo.agents.arena.tournament import play_tournament
 from meeplezoo.cli.main import main
 from meeplezoo.envs import GameBatch, make_game
 from meeplezoo.envs.engine.rewards import MARGIN, OUTCOME, RANK, write_rewards
-from meeplezoo.envs.interfaces.registration import env
+from meeplezoo.envs.interfaces.pettingzoo_env import env
 from meeplezoo.envs.records.record import read_records, write_records
 from meeplezoo.envs.records.record_validation import check_record
 from meeplezoo.envs.search import game_returns
