@@ -10,6 +10,9 @@ import pytest
 from meeplezoo.envs.interfaces.registration import register_games
 from meeplezoo.envs.registry import GROUP, find_games_again
 
+Install = Callable[[str, Mapping[str, str]], None]
+"""Takes the name of a distribution, and its games with the values of their entry points."""
+
 
 def write_distribution(folder: Path, name: str, games: Mapping[str, str]) -> None:
     """Write what an installer leaves behind of a distribution: its name and its entry points."""
@@ -21,19 +24,19 @@ def write_distribution(folder: Path, name: str, games: Mapping[str, str]) -> Non
 
 
 @pytest.fixture
-def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[str, Mapping[str, str]], None]]:
+def install_games(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Install]:
     """Return a function that installs a distribution of this name with these games until the test ends."""
     known = set(gymnasium.registry)
     folder = tmp_path / "site-packages"
     folder.mkdir()
     monkeypatch.syspath_prepend(folder)
 
-    def install(name: str, games: Mapping[str, str]) -> None:
+    def install_games(name: str, games: Mapping[str, str]) -> None:
         write_distribution(folder, name, games)
         importlib.invalidate_caches()
         find_games_again()
 
-    yield install
+    yield install_games
     monkeypatch.undo()
     find_games_again()
     for name in set(gymnasium.registry) - known:
@@ -41,7 +44,7 @@ def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callabl
 
 
 @pytest.fixture
-def other_games(install: Callable[[str, Mapping[str, str]], None]) -> None:
+def other_games(install_games: Install) -> None:
     """The games of `stones/` are installed."""
-    install("stones", {"stones": "stones:GAME", "duel": "stones:DUEL", "pebble": "stones:PEBBLE"})
+    install_games("stones", {"stones": "stones:GAME", "duel": "stones:DUEL", "pebble": "stones:PEBBLE"})
     register_games()

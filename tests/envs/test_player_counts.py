@@ -6,7 +6,6 @@ from math import factorial
 import gymnasium
 import numpy as np
 import pytest
-from other_games import install, other_games  # noqa: F401
 from pettingzoo.test import api_test
 
 from meeplezoo.agents import DecisionBatch, make_agent
