@@ -88,7 +88,7 @@ def test_ids_work_whichever_is_imported_first(imports):
     )
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     titles = ("Azul", "Qwirkle", "Manhattan")
-    assert run.stdout.splitlines() == [f"meeplezoo/{title}-v0 3 2 SeatedVectorEnv" for title in titles]
+    assert run.stdout.splitlines() == [f"meeplezoo/{title}-v0 3 2 NamedOpponentsVectorEnv" for title in titles]
 
 
 @pytest.mark.parametrize(("name", "options"), CASES)
