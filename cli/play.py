@@ -23,13 +23,12 @@ from .errors import CommandError
 from .move_entry import numbered, read_move, short_form
 
 if TYPE_CHECKING:
-    import numpy as np
-
     from ..agents import Agent
     from ..agents.search.mcts_agent import SearchView
     from ..envs import Game
     from ..envs.game import Move
     from ..envs.records.notation import LastMove
+    from ..envs.validation.states import State
 
 _HELP = """\
 Type the number of a move, its short form as in the list (the beginnings of its words will do), or the
@@ -94,7 +93,7 @@ def _agents(game: Game, names: list[str], seed: int, start_seconds: float | None
     return [None if name == HUMAN else agent for name, agent in zip(names, machines, strict=True)]
 
 
-def _play(game: Game, agents: list[Agent | None], seed: int, colour: bool) -> tuple[list[tuple[np.void, int]], np.void]:
+def _play(game: Game, agents: list[Agent | None], seed: int, colour: bool) -> tuple[list[tuple[State, int]], State]:
     """Play to the end; return the (state before, action) of every ply and the last state."""
     from ..envs.records.notation import LastMove
 
@@ -102,7 +101,7 @@ def _play(game: Game, agents: list[Agent | None], seed: int, colour: bool) -> tu
     # what others hide is not shown: the board is that of the person to move, or of the one who moved last
     seat = people[0] if people else None
     state = game.new(seed)
-    history: list[tuple[np.void, int]] = []
+    history: list[tuple[State, int]] = []
     last_move: LastMove | None = None
     while not game.is_over(state):
         player = int(state["to_move"])
@@ -120,12 +119,12 @@ def _play(game: Game, agents: list[Agent | None], seed: int, colour: bool) -> tu
     return history, state
 
 
-def _show(game: Game, state: np.void, last_move: LastMove | None, seat: int | None, colour: bool) -> None:
+def _show(game: Game, state: State, last_move: LastMove | None, seat: int | None, colour: bool) -> None:
     text = game.spec.module("view.text").text
     print(text(game.position(state), last_move, seat, colour) + "\n")
 
 
-def _decide(agent: Agent, game: Game, state: np.void) -> int:
+def _decide(agent: Agent, game: Game, state: State) -> int:
     from ..envs import IllegalMove
     from ..envs.game import as_batch
     from ..envs.interfaces.agent import act_or_raise
@@ -152,7 +151,7 @@ def _show_view(agent: Agent, game: Game) -> None:
     print(f"  expected: {line}\n")
 
 
-def _ask(game: Game, state: np.void) -> int:
+def _ask(game: Game, state: State) -> int:
     """Return the action that the person to move chooses."""
     legal = game.legal_moves(state)
     _list(legal)
@@ -177,9 +176,7 @@ def _list(legal: list[Move]) -> None:
     print(numbered(legal, shutil.get_terminal_size().columns) + "\n")
 
 
-def _save(
-    path: Path, game: Game, seed: int, names: list[str], history: list[tuple[np.void, int]], final: np.void
-) -> None:
+def _save(path: Path, game: Game, seed: int, names: list[str], history: list[tuple[State, int]], final: State) -> None:
     from ..envs.records.record import make_record, write_records
     from ..envs.system.messages import display_path
 

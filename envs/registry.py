@@ -18,6 +18,7 @@ from types import ModuleType
 from typing import Any
 
 from .azul import GAME as AZUL
+from .engine.dispatch import register_game
 from .manhattan import GAME as MANHATTAN
 from .qwirkle import GAME as QWIRKLE
 from .spec import GameSpec
@@ -49,6 +50,7 @@ def describe(name: str) -> GameSpec:
         raise ValueError(f"there is no game {shorten(name)}; the games are {', '.join(game_names())}")
     if name not in _loaded:
         spec = BUILT_IN[name] if name in BUILT_IN else _load(name)
+        register_game(spec.name, spec.state_dtype, spec.package, spec.kernels, spec.kernel_sources())
         for listener in _listeners:
             listener(spec)
         _loaded[name] = spec

@@ -21,16 +21,21 @@ A game's folder holds modules with these functions; kernels work on one record a
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import MISSING, dataclass, field, fields
 from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 import numpy as np
 
+from .engine.dispatch import GameKernels
 from .engine.state import Field
 from .observation_field import ObservationField
 from .options import Number, Option
+
+_KERNEL_MODULES = ("rules", "heuristic", "validity")
 
 
 @dataclass(frozen=True)
@@ -59,6 +64,12 @@ class GameSpec:
     """Where actions are cells of a plane that an observation begins with: the action of its first cell, row by row."""
 
     @property
+    def marker(self) -> Field:
+        """Return the field that tells the game's records from others', always 0."""
+        *_, name = self.state_dtype.names or ()
+        return Field(name, "u1", 0)
+
+    @property
     def player_counts(self) -> range:
         """Return the numbers of players that may sit at the table."""
         option = self._players
@@ -78,6 +89,29 @@ class GameSpec:
     def _players(self) -> Number:
         (option,) = (one for one in self.options if isinstance(one, Number) and one.name == "num_players")
         return option
+
+    def kernels(self) -> GameKernels:
+        """Return the game's kernels (`engine/interface.py`); TypeError that names one which it needs and lacks."""
+        modules = [self.module(name) for name in _KERNEL_MODULES if self.has_module(name)]
+        found = {
+            kernel.name: getattr(module, kernel.name)
+            for kernel in fields(GameKernels)
+            for module in modules
+            if hasattr(module, kernel.name)
+        }
+        for kernel in fields(GameKernels):
+            if kernel.default is MISSING and kernel.name not in found:
+                raise TypeError(f"the game {self.name} has no kernel {kernel.name}")
+        return GameKernels(**found)
+
+    def kernel_sources(self) -> tuple[tuple[Path, str], ...]:
+        """Return files and names of the modules that the kernels stand in."""
+        specs = [find_spec(f"{self.package}.{name}") for name in _KERNEL_MODULES]
+        return tuple((Path(spec.origin), spec.name) for spec in specs if spec is not None and spec.origin is not None)
+
+    def has_module(self, name: str) -> bool:
+        """Tell whether the game has a module of that name."""
+        return find_spec(f"{self.package}.{name}") is not None
 
     def module(self, name: str) -> ModuleType:
         """Return one of the game's modules: rules, validity, greedy, notation, drawing, text or symmetry."""

@@ -105,11 +105,11 @@ def act_or_forfeit(
         return np.full(len(states), NO_ACTION), dict.fromkeys(everywhere, reason)
     actions = actions.astype(np.int64)
     reasons = {}
-    index = game.kernels.first_illegal(states, actions, 0, len(states))
+    index = game.find_illegal(states, actions)
     while index >= 0:
         reasons[index] = illegal_action_message(game, states[index], int(actions[index]))
         actions[index] = NO_ACTION
-        index = game.kernels.first_illegal(states, actions, index + 1, len(states))
+        index = game.find_illegal(states, actions, index + 1)
     return actions, reasons
 
 
@@ -157,7 +157,7 @@ def play_matches(
             running = running[actions[running] != NO_ACTION]
         if watch is not None:
             watch(running, batch.states.take(running), actions[running])
-        batch.step_some(running, actions[running], check=False)
+        batch.step_subset(running, actions[running], check=False)
         running = running[batch.states["status"][running] == RUNNING]
     return batch
 

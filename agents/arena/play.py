@@ -7,6 +7,7 @@ import numpy as np
 
 from ...envs.game import Game
 from ...envs.records.record import Record, make_record
+from ...envs.validation.states import State
 from ..protocol import Agent
 from ..registry import reset_agent
 from .games import NOBODY, GameResults, played_games
@@ -85,7 +86,7 @@ class Player:
             agents.append(self._kept[key])
         return agents
 
-    def _record(self, games: GameResults, index: int, actions: list[int], final: np.void) -> Record:
+    def _record(self, games: GameResults, index: int, actions: list[int], final: State) -> Record:
         names = [self.terms.names[entrant] for entrant in games.seats[index]]
         seat = int(games.failed[index])
         forfeit = None if seat == NOBODY else (seat, str(games.reasons[index]))
@@ -95,7 +96,7 @@ class Player:
         )
 
 
-def _played_again(game: Game, deal: int, actions: list[int]) -> Iterator[tuple[np.void, int]]:
+def _played_again(game: Game, deal: int, actions: list[int]) -> Iterator[tuple[State, int]]:
     """Yield (state before, action) of every ply of a game; the state is the same record, played on."""
     state = game.new(deal)
     for action in actions:

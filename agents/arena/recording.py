@@ -9,6 +9,7 @@ from ...envs.engine.random_stream import checked_seed
 from ...envs.game import Game
 from ...envs.records.record import Record, make_record
 from ...envs.validation.arrays import check_integer
+from ...envs.validation.states import State
 from ..external.private_memory import private_memory
 from ..protocol import Agent
 from .matches import make_agents, match_seeds, play_matches
@@ -46,7 +47,7 @@ def record_games(
                 yield make_record(game, own_seed, names, history, final, positions)
 
 
-History = list[tuple[np.void, int]]
+History = list[tuple[State, int]]
 
 
 def _play_block(game: Game, agents: list[Agent], seeds: list[int], first: int) -> tuple[list[History], np.ndarray]:

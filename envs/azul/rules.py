@@ -15,7 +15,7 @@ from ..engine.random_stream import draw
 from ..engine.state import RUNNING
 from .observation import observe
 from .placement import COLOUR_TARGETS, mark_line_closed, mark_line_colour
-from .scoring import pending_column_choices, result, tile_from, tile_line_at
+from .scoring import pending_column_choices, scores_and_ranks, tile_from, tile_line_at
 from .state import (
     CENTRE,
     FLOOR,
@@ -38,13 +38,13 @@ __all__ = [
     "legal_mask",
     "nth_legal",
     "observe",
-    "result",
-    "set_up",
+    "reset",
+    "scores_and_ranks",
 ]
 
 
 @kernel
-def set_up(state: Any) -> None:
+def reset(state: Any) -> None:
     """Set up a game on a record that is zero but for options and random stream (A1-A4), and deal round 1."""
     for colour in range(NUM_COLOURS):
         state["bag"][colour] = TILES_PER_COLOUR

@@ -188,7 +188,7 @@ def bonus(state: Any, player: int) -> int:
 
 
 @kernel
-def result(state: Any, scores: Any, ranks: Any) -> None:
+def scores_and_ranks(state: Any, scores: Any, ranks: Any) -> None:
     """Write each player's score and place (0 the winners; ties share the better place) to int32 arrays (A30)."""
     players = state["option_num_players"]
     for player in range(players):

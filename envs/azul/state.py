@@ -82,7 +82,7 @@ OPTION_NAMES = ("num_players", "wall", "max_rounds")
 WALLS = ("coloured", "grey")
 COLOURED, GREY = 0, 1
 
-DTYPE = record_dtype(OPTION_NAMES, FIELDS)
+DTYPE = record_dtype("azul", OPTION_NAMES, FIELDS)
 
 
 def num_factories(num_players: int) -> int:

@@ -26,7 +26,7 @@ _ABSENT, _OPTIONS, _LINE, _FLOOR, _WALL, _TILES, _TABLE, _DERIVED, _PHASE = rang
 
 
 @kernel
-def fault(state: Any, spare: Any) -> int:
+def find_fault(state: Any, spare: Any) -> int:
     """Return the index of a sentence of FAULTS that is true of a record whose fields are all in range, 0 if none is."""
     players = np.int64(state["option_num_players"])
     if state["round"] > state["option_max_rounds"] or state["start"] >= players or state["marker"] >= players:

@@ -67,7 +67,7 @@ def act_or_raise(agent: Agent, game: Game, states: np.ndarray, game_indices: np.
         got = f"{actions.dtype} of shape {actions.shape}"
         raise IllegalMove(f"{_name(agent)} must return {len(states)} integer actions, not {got}")
     actions = actions.astype(np.int64)
-    illegal = game.kernels.first_illegal(states, actions, 0, len(states))
+    illegal = game.find_illegal(states, actions)
     if illegal >= 0:
         message = illegal_action_message(game, states[illegal], int(actions[illegal]))
         raise IllegalMove(f"{_name(agent)} played an illegal action: {message}")

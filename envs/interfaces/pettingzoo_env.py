@@ -12,6 +12,7 @@ from gymnasium.spaces import Box, Dict, Discrete
 from pettingzoo.utils.env import AECEnv, AECIterable
 from pettingzoo.utils.env_logger import EnvLogger
 
+from ..engine.batch import ILLEGAL, play_one, reset_games, write_results
 from ..engine.random_stream import checked_seed, draw_seed, seed_stream
 from ..engine.rewards import REWARDS, write_rewards
 from ..engine.state import TRUNCATED
@@ -107,7 +108,7 @@ class GameAECEnv(AECEnv[str, dict[str, np.ndarray], int | None]):  # type: ignor
         self._checks = checks
         self._seats = {agent: seat for seat, agent in enumerate(self.possible_agents)}
         self._states = game.template.copy()
-        self._form = game.encoding
+        self._encoding = game.encoding
         self._num_actions = game.num_actions
         self._observation_size = game.observation_size
         self._reset_stream: np.ndarray | None = None
@@ -115,12 +116,6 @@ class GameAECEnv(AECEnv[str, dict[str, np.ndarray], int | None]):  # type: ignor
         self._stepped = False
         # so that without checks a step before the first reset does not reach the game
         self._over = True
-        self._bind()
-
-    def _bind(self) -> None:
-        # kernels belong to the process, not to the state of an environment
-        self._play = self.game.kernels.play_one
-        self._illegal_move = self.game.kernels.ILLEGAL
 
     def __getattr__(self, name: str) -> NoReturn:
         # only reached for what is not there: these attributes come with the first reset
@@ -151,8 +146,7 @@ class GameAECEnv(AECEnv[str, dict[str, np.ndarray], int | None]):  # type: ignor
             seed_stream(self._reset_stream, np.uint64(seed), _RESET_STREAM)
         else:
             seed = int(draw_seed(self._reset_stream))
-        kernels = self.game.kernels
-        kernels.reset(self._states, self.game.template, np.array([seed], np.uint64), 0, 1)
+        reset_games(self._states, self.game.template, np.array([seed], np.uint64), 0, 1)
         self.agents = self.possible_agents[:]
         self.rewards = dict.fromkeys(self.agents, 0.0)
         self._cumulative_rewards = dict.fromkeys(self.agents, 0.0)
@@ -185,12 +179,11 @@ class GameAECEnv(AECEnv[str, dict[str, np.ndarray], int | None]):  # type: ignor
         mask = np.empty(self._num_actions, np.int8)
         observation = np.empty(self._observation_size, np.float32)
         before = None if self._frames is None else self._states[0].copy()
-        # plain Python needs numpy's integers in the rules' bit operations
-        seat = self._play(self._states, np.int64(number), self._form, mask, observation)
+        seat = play_one(self._states, number, self._encoding, mask, observation)
         if seat >= 0:
             self.infos[self.agent_selection] = {"action_mask": np.zeros(self._num_actions, np.int8)}
             self._turn_to(seat, mask, observation)
-        elif seat == self._illegal_move:
+        elif seat == ILLEGAL:
             self._refuse(number)
             return
         else:
@@ -302,7 +295,7 @@ class GameAECEnv(AECEnv[str, dict[str, np.ndarray], int | None]):  # type: ignor
         """End the game as the rules have ended it."""
         players = self.game.num_players
         scores, ranks = np.zeros((2, 1, players), np.int32)
-        self.game.kernels.write_results(self._states, scores, ranks)
+        write_results(self._states, scores, ranks)
         rewards = np.zeros(players, np.float32)
         write_rewards(scores[0], ranks[0], players, self._rewards, self.game.spec.margin_scale, rewards)
         truncated = bool(self._states["status"][0] == TRUNCATED)
@@ -318,13 +311,6 @@ class GameAECEnv(AECEnv[str, dict[str, np.ndarray], int | None]):  # type: ignor
         self.truncations = dict.fromkeys(self.agents, truncated)
         self.infos = {agent: {"action_mask": self._no_actions()} for agent in self.agents}
         self._deads_step_first()
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in self.__dict__.items() if name not in ("_play", "_illegal_move")}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state)
-        self._bind()
 
 
 class _OrderedAgents(AECIterable[str, dict[str, np.ndarray], int | None]):  # type: ignore[misc]  # as above

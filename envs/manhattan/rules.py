@@ -28,7 +28,7 @@ from .board import (
     sizes_in_stock,
 )
 from .observation import observe
-from .scoring import result, score_round
+from .scoring import score_round, scores_and_ranks
 from .state import BUILD, COPIES, DRAFT, HAND_SIZE, NUM_CARDS, NUM_CITIES, NUM_SIZES, PARTS
 
 __all__ = [
@@ -39,15 +39,15 @@ __all__ = [
     "legal_mask",
     "nth_legal",
     "observe",
-    "result",
-    "set_up",
+    "reset",
+    "scores_and_ranks",
 ]
 
 _BUILDINGS = NUM_CARDS * NUM_CITIES * NUM_SIZES
 
 
 @kernel
-def set_up(state: Any) -> None:
+def reset(state: Any) -> None:
     """Set up a game on a record that is zero but for options and random stream (M2-M7)."""
     for colour in range(colours_in_game(state)):
         for size in range(NUM_SIZES):

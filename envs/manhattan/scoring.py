@@ -96,7 +96,7 @@ def majorities_of(state: Any, player: Any) -> Any:
 
 
 @kernel
-def result(state: Any, scores: Any, ranks: Any) -> None:
+def scores_and_ranks(state: Any, scores: Any, ranks: Any) -> None:
     """Write each player's score and place (0 the winners; ties share the better place) to int32 arrays (M21, M22)."""
     players = np.int64(state["option_num_players"])
     top = np.int64(-1)

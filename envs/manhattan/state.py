@@ -87,7 +87,7 @@ FIELDS = (
 
 OPTION_NAMES = ("num_players", "seats", "tiebreak")
 
-DTYPE = record_dtype(OPTION_NAMES, FIELDS)
+DTYPE = record_dtype("manhattan", OPTION_NAMES, FIELDS)
 
 
 def num_colours(num_players: int) -> int:

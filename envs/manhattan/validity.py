@@ -23,7 +23,7 @@ _ABSENT, _ROUND, _TOWER, _PARTS, _CARDS, _STOCK, _OVER = range(1, len(FAULTS))
 
 
 @kernel
-def fault(state: Any, spare: Any) -> int:
+def find_fault(state: Any, spare: Any) -> int:
     """Return the index of a sentence of FAULTS that is true of a record whose fields are all in range, 0 if none is."""
     players = np.int64(state["option_num_players"])
     colours = np.int64(colours_in_game(state))

@@ -40,13 +40,13 @@ __all__ = [
     "legal_mask",
     "nth_legal",
     "observe",
-    "result",
-    "set_up",
+    "reset",
+    "scores_and_ranks",
 ]
 
 
 @kernel
-def set_up(state: Any) -> None:
+def reset(state: Any) -> None:
     """Set up a game on a record that is zero but for options and random stream (Q1-Q3)."""
     players = np.int64(state["option_num_players"])
     for kind in range(NUM_KINDS):
@@ -259,7 +259,7 @@ def _end_turn(state: Any, player: Any) -> None:
 
 
 @kernel
-def result(state: Any, scores: Any, ranks: Any) -> None:
+def scores_and_ranks(state: Any, scores: Any, ranks: Any) -> None:
     """Write each player's score and place (0 the winners; ties share the better place) to int32 arrays (Q22)."""
     players = state["option_num_players"]
     for player in range(players):

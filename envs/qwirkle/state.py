@@ -93,4 +93,4 @@ FIELDS = (
 
 OPTION_NAMES = ("num_players", "opening", "board_size", "max_turns")
 
-DTYPE = record_dtype(OPTION_NAMES, FIELDS)
+DTYPE = record_dtype("qwirkle", OPTION_NAMES, FIELDS)

@@ -27,7 +27,7 @@ _ABSENT, _COUNTS, _TILES, _EXTENT, _LINE, _FRONTIER, _CONNECTED, _NUMBERS, _TURN
 
 
 @kernel
-def fault(state: Any, spare: Any) -> int:
+def find_fault(state: Any, spare: Any) -> int:
     """Return the index of a sentence of FAULTS that is true of a record whose fields are all in range, 0 if none is."""
     code = _hands_fault(state)
     if code == 0:

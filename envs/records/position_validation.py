@@ -85,7 +85,7 @@ def list_names(counts: Sequence[int], names: Sequence[str]) -> list[str]:
     return [name for name, count in zip(names, counts, strict=True) for _ in range(int(count))]
 
 
-def read_position(game: "Game", position: Any, seed: int) -> np.void:
+def read_position(game: "Game", position: Any, seed: int) -> np.ndarray:
     """Return the record of a position, its stream begun from the seed; ValueError if the position cannot be."""
     if not isinstance(position, dict):
         refuse("position", f"must be an object, not {shorten(position)}")
@@ -113,7 +113,7 @@ def read_position(game: "Game", position: Any, seed: int) -> np.void:
     notation.fill(game.options, own, position["phase"], state)
     if over:
         _check_result(game, state, position["result"])
-    return state
+    return states.reshape(())
 
 
 def _is_text(value: Any, text: str) -> bool:

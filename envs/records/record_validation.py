@@ -14,6 +14,7 @@ import numpy as np
 from ..game import Position
 from ..system.messages import shorten
 from ..system.strict_json import first_difference
+from ..validation.states import State
 from .record import RecordError, StoredRecord, check_end, check_player, play_ply, read_position
 
 __all__ = ["check_record", "first_difference"]
@@ -98,7 +99,7 @@ def _refuse(where: str, difference: tuple[str, str]) -> NoReturn:
     raise RecordError(f"{where}{key}: {reason}")
 
 
-def _check_legal(stored: StoredRecord, index: int, state: np.void) -> None:
+def _check_legal(stored: StoredRecord, index: int, state: State) -> None:
     """Compare the legal moves of a ply, as a set, with those of the rules."""
     game, legal = stored.game, stored.record["plies"][index]["legal"]
     where = f"{stored.at(index)}: legal"

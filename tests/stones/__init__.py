@@ -44,5 +44,5 @@ PEBBLE = replace(
     name="pebble",
     title="Pebble",
     options=(*GAME.options, Choice("ending", ("usual", "other"), "usual", "how it ends")),
-    state_dtype=record_dtype((*OPTION_NAMES, "ending"), FIELDS),
+    state_dtype=record_dtype("pebble", (*OPTION_NAMES, "ending"), FIELDS),
 )

@@ -16,4 +16,4 @@ FIELDS = (
     Field("luck", "u1", MOST_LUCK, (MOST_PLAYERS,)),
     Field("last_take", "u1", NUM_ACTIONS),
 )
-DTYPE = record_dtype(OPTION_NAMES, FIELDS)
+DTYPE = record_dtype("stones", OPTION_NAMES, FIELDS)

@@ -237,7 +237,7 @@ def tiny(tmp_path, monkeypatch):
     monkeypatch.setattr(kernel_cache, "folders", lambda: CacheFolders((folder,), folder))
     cache_folders.renew_folder(folder)
     kernel_cache._tell_once.cache_clear()
-    kernel_cache._outside_hash.cache_clear()
+    kernel_cache._hash_other_sources.cache_clear()
     file = tmp_path / "tiny.py"
     file.write_text(
         "from meeplezoo.envs.engine.compilation import kernel\n@kernel\ndef double(number):\n    return 2 * number\n"
@@ -373,7 +373,7 @@ def test_constants_that_a_kernel_imports_belong_to_it(tiny, tmp_path):
     try:
         assert [tiny(), tiny()] == ["compiled", "loaded"]
         (tmp_path / "more_of_tiny.py").write_text("FACTOR = 42 // 21\n")
-        for cached in (kernel_cache._outside_hash, module_sources):
+        for cached in (kernel_cache._hash_other_sources, module_sources):
             cached.cache_clear()
         assert tiny() == "compiled"
     finally:
@@ -424,7 +424,7 @@ def test_an_edit_of_anything_that_kernels_see_makes_another_version(tmp_path):
         path.write_text(f"{source}\nANOTHER = 1\n")
         assert version() != first
         path.write_text(source)
-    for path in [*tree.glob("*/drawing.py"), *tree.glob("*/text.py"), tree / "records.py"]:
+    for path in [*tree.glob("*/view/*.py"), tree / "records/record.py"]:
         path.write_text(f"{path.read_text()}\nANOTHER = 1\n")
     assert version() == first
     for path in tree.glob("*/state.py"):
