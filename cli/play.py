@@ -120,7 +120,7 @@ def _play(game: Game, agents: list[Agent | None], seed: int, colour: bool) -> tu
 
 
 def _show(game: Game, state: State, last_move: LastMove | None, seat: int | None, colour: bool) -> None:
-    text = game.spec.module("view.text").text
+    text = game.spec.view().text
     print(text(game.position(state), last_move, seat, colour) + "\n")
 
 

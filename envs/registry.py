@@ -50,7 +50,7 @@ def describe(name: str) -> GameSpec:
         raise ValueError(f"there is no game {shorten(name)}; the games are {', '.join(game_names())}")
     if name not in _loaded:
         spec = BUILT_IN[name] if name in BUILT_IN else _load(name)
-        register_game(spec.name, spec.state_dtype, spec.package, spec.kernels, spec.kernel_sources())
+        register_game(spec.name, spec.state_dtype, spec.kernels)
         for listener in _listeners:
             listener(spec)
         _loaded[name] = spec

@@ -249,7 +249,7 @@ def _unaligned(array: np.ndarray) -> np.ndarray:
 def _signatures(game: Game) -> dict[str, int]:
     """Return for how many types of arguments every kernel has been compiled."""
     return {
-        name: sum(game.name in [found for found, _ in games_of_types(signature)] for signature in kernel.signatures)
+        name: sum(game.name in games_of_types(signature) for signature in kernel.signatures)
         for name, kernel in vars(batch_kernels).items()
         if hasattr(kernel, "signatures")
     }

@@ -25,8 +25,7 @@ def picture(name: str, plies: int) -> str:
         action = int(agent.act(DecisionBatch(game, np.array([state])))[0])
         last_move = LastMove(int(state["to_move"]), game.move(action, state))
         game.play_action(state, action)
-    drawing: str = game.spec.module("view.svg").svg(game.position(state), last_move)
-    return drawing
+    return game.spec.view().svg(game.position(state), last_move, None)
 
 
 if __name__ == "__main__":
