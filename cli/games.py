@@ -17,10 +17,11 @@ def run(words: list[str]) -> int:
     parser = CommandParser("games", "List the games with their options, sizes and agents.", ["meeplezoo games"])
     parser.read(words)
     from ..agents import agent_names
-    from ..envs.registry import describe, game_names
+    from ..envs.registry import load_games
 
-    for name in game_names():
-        print("\n".join(_game_lines(describe(name))) + "\n")
+    specs, reasons = load_games()
+    for text in [*("\n".join(_game_lines(spec)) for spec in specs), *reasons]:
+        print(text + "\n")
     print("agents of every game")
     print("\n".join(_columns([(f"  {name}", meaning) for name, meaning in agent_names().items()])))
     print(f"\nin `meeplezoo play` only\n  {HUMAN}  you")

@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from ..agents.search.mcts_agent import SearchView
     from ..envs import Game
     from ..envs.game import Move
+    from ..envs.records.notation import LastMove
     from ..envs.validation.states import State
-    from ..envs.view.svg import LastMove
 
 _HELP = """\
 Type the number of a move, its short form as in the list (the beginnings of its words will do), or the
@@ -95,7 +95,7 @@ def _agents(game: Game, names: list[str], seed: int, start_seconds: float | None
 
 def _play(game: Game, agents: list[Agent | None], seed: int, colour: bool) -> tuple[list[tuple[State, int]], State]:
     """Play to the end; return the (state before, action) of every ply and the last state."""
-    from ..envs.view.svg import LastMove
+    from ..envs.records.notation import LastMove
 
     people = [seat for seat, agent in enumerate(agents) if agent is None]
     # what others hide is not shown: the board is that of the person to move, or of the one who moved last
@@ -120,14 +120,14 @@ def _play(game: Game, agents: list[Agent | None], seed: int, colour: bool) -> tu
 
 
 def _show(game: Game, state: State, last_move: LastMove | None, seat: int | None, colour: bool) -> None:
-    text = game.spec.module("view.text").text
+    text = game.spec.view().text
     print(text(game.position(state), last_move, seat, colour) + "\n")
 
 
 def _decide(agent: Agent, game: Game, state: State) -> int:
-    from ..agents.arena.matches import act_or_raise
     from ..envs import IllegalMove
     from ..envs.game import as_batch
+    from ..envs.interfaces.agent import act_or_raise
 
     try:
         return int(act_or_raise(agent, game, as_batch(state).copy())[0])

@@ -21,15 +21,14 @@ from .engine.random_stream import checked_seed
 from .engine.state import RUNNING, TRUNCATED
 from .engine.workspace import Workspace, make_workspace
 from .observation_field import ObservationField
+from .records.notation import Move as Move
+from .records.notation import Position as Position
 from .registry import describe
 from .spec import GameSpec
 from .system.messages import shorten
 from .validation.arrays import check_integer, integer_array
 from .validation.states import State, StateDoor, write_back
 from .validation.states import as_batch as as_batch
-
-Move = dict[str, Any]
-Position = dict[str, Any]
 
 _LARGEST = 2**63 - 1
 
@@ -144,14 +143,12 @@ class Game:
         number = _any_integer(action)
         if not 0 <= number < self.num_actions:
             raise ValueError(f"{self.name} has the actions 0 to {self.num_actions - 1}, not {number}")
-        move: Move = self.spec.module("notation").move(self.options, number, state)
-        return move
+        return self.spec.notation().move(self.options, number, state)
 
     def action(self, move: Move, state: State | None = None) -> int:
         """Return the action of a move; ValueError that names what is wrong if there is none."""
         record = None if state is None else self.door.one(state)[0]
-        action: int = self.spec.module("notation").action(self.options, move, record)
-        return action
+        return self.spec.notation().action(self.options, move, record)
 
     def legal_moves(self, state: State) -> list[Move]:
         """Return all legal moves in the order of their actions."""
@@ -228,8 +225,8 @@ class Game:
 
     def position(self, state: State) -> Position:
         """Return the whole position, hidden parts too, in the JSON notation."""
-        state = self.door.one(state)[0]
-        position: Position = self.spec.module("notation").position(self.options, state)
+        record = self.door.one(state)[0]
+        position = self.spec.notation().position(self.options, record)
         if self.is_over(state):
             position.pop("to_move", None)
             position["phase"] = "over"

@@ -8,9 +8,7 @@ def compiled_forms(game):
     """Return for each kernel of batches and of the game's rules how many forms of it there are for the game."""
     modules = [batch, *(game.spec.module(name) for name in ("rules", "heuristic"))]
     return {
-        f"{module.__name__}.{name}": sum(
-            game.name in [found for found, _ in games_of_types(signature)] for signature in kernel.signatures
-        )
+        f"{module.__name__}.{name}": sum(game.name in games_of_types(signature) for signature in kernel.signatures)
         for module in modules
         for name, kernel in vars(module).items()
         if hasattr(kernel, "signatures")

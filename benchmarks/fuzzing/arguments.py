@@ -12,7 +12,8 @@ from ...agents import make_agent
 from ...envs import Game, GameBatch, game_names, make_game
 from ...envs.engine import batch as batch_kernels
 from ...envs.engine.dispatch import games_of_types
-from ...envs.interfaces.registration import env, gymnasium_id
+from ...envs.interfaces.pettingzoo_env import env
+from ...envs.interfaces.registration import gymnasium_id
 from .cases import Case, FaultFound
 from .games import warm_all
 from .hostile import NAMES, PYTHON
@@ -248,7 +249,7 @@ def _unaligned(array: np.ndarray) -> np.ndarray:
 def _signatures(game: Game) -> dict[str, int]:
     """Return for how many types of arguments every kernel has been compiled."""
     return {
-        name: sum(game.name in [found for found, _ in games_of_types(signature)] for signature in kernel.signatures)
+        name: sum(game.name in games_of_types(signature) for signature in kernel.signatures)
         for name, kernel in vars(batch_kernels).items()
         if hasattr(kernel, "signatures")
     }

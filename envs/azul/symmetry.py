@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..symmetry import Symmetry
 from .observation import fields
 from .state import NUM_COLOURS, NUM_DESTINATIONS, SIZE, num_factories
 
@@ -43,17 +44,6 @@ def draw(options: dict[str, Any], n: int, random: np.random.Generator) -> Symmet
         return Symmetries(factories, colours, np.zeros((n, players), bool))
     colours = random.permuted(colours, axis=1)
     return Symmetries(factories, colours, random.integers(2, size=(n, players), dtype=bool))
-
-
-def transform(
-    options: dict[str, Any],
-    encoding: str,
-    observation: np.ndarray,
-    policies: tuple[np.ndarray, ...],
-    random: np.random.Generator,
-) -> tuple[np.ndarray, tuple[np.ndarray, ...]]:
-    """Return every row under a random symmetry of its own; see `apply`."""
-    return apply(options, encoding, draw(options, len(observation), random), observation, policies)
 
 
 def apply(
@@ -119,3 +109,6 @@ def _taken(numbers: np.ndarray, places: np.ndarray) -> np.ndarray:
     n, m = places.shape
     from_all = places + m * np.arange(n)[:, None]
     return numbers.reshape(n * m, numbers.shape[1] // m).take(from_all.ravel(), axis=0).reshape(numbers.shape)
+
+
+SYMMETRY = Symmetry(order, draw, apply)

@@ -49,7 +49,7 @@ class _Announcement(event.Listener):
             return
         module = sys.modules.get(getattr(getattr(event.data.get("dispatcher"), "py_func", None), "__module__", ""))
         purpose = getattr(module, "PURPOSE", None)
-        for game, _ in games_of_types(event.data.get("args", ())):
+        for game in games_of_types(event.data.get("args", ())):
             if module is not None and purpose is not None and (game, purpose) not in self._said:
                 self._said.add((game, purpose))
                 seconds = f"up to about {module.COMPILATION_SECONDS} s of processor time"

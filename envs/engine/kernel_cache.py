@@ -25,7 +25,7 @@ from numba.core.caching import NullCache
 from numba.core.compiler import CompileResult
 
 from .cache_folders import KERNEL, UNFINISHED, VARIABLE, CacheFolders, find_folders, is_trusted_file, renew_folder, tell
-from .dispatch import games_of_types
+from .dispatch import sources_of_types
 from .kernel_sources import hash_files, kernel_sources, module_sources
 
 _SOURCES = Path(__file__).resolve().parents[1]
@@ -113,7 +113,7 @@ class KernelCache(NullCache):
         # the processor and its features, which a shared home or image may find to be others
         target = codegen.magic_tuple()
         # the kernels of the games whose records it is compiled for are found by `interface`, and are part of its code
-        sources = (self._source, *(source for _, files in games_of_types(signature) for source in files))
+        sources = (self._source, *sources_of_types(signature))
         key = f"{self._function.__module__} {code.co_firstlineno} {signature} {target} {_hash_other_sources(sources)}"
         return f"{self._name}-{hashlib.sha256(key.encode() + code.co_code).hexdigest()[:24]}{KERNEL}"
 

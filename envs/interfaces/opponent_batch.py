@@ -10,8 +10,6 @@ from dataclasses import dataclass
 import numpy as np
 from gymnasium.error import ResetNeeded
 
-from ...agents.arena.matches import act_or_raise
-from ...agents.protocol import Agent
 from ..batch import GameBatch
 from ..engine.batch import write_masks, write_observations, write_results
 from ..engine.rewards import REWARDS
@@ -20,6 +18,7 @@ from ..game import Game, check_game
 from ..system.messages import shorten
 from ..validation.arguments import check_choice
 from ..validation.arrays import check_integer, integer_array, plain_integer
+from .agent import Agent, act_or_raise
 
 LEARNER = -1
 """The number in `opponent_of` that stands for the learner."""

@@ -1,4 +1,7 @@
-"""The PettingZoo form of every game: an AECEnv over the compiled engine."""
+"""The PettingZoo form of every game: an AECEnv over the compiled engine.
+
+`env("azul")` and `raw_env("azul")` make it, and so do the modules of the games (`azul_v0`).
+"""
 
 from collections.abc import Iterator, Mapping
 from typing import Any, NoReturn
@@ -13,12 +16,12 @@ from ..engine.batch import ILLEGAL, play_one, reset_games, write_results
 from ..engine.random_stream import checked_seed, draw_seed, seed_stream
 from ..engine.rewards import REWARDS, write_rewards
 from ..engine.state import TRUNCATED
-from ..game import Game, IllegalMove, check_game, illegal_action_message
+from ..game import Game, IllegalMove, check_game, illegal_action_message, make_game
+from ..records.notation import LastMove
 from ..system.messages import shorten
 from ..validation.arguments import check_choice, name_options, refuse_options
 from ..validation.arrays import plain_integer
 from ..view.renderer import RENDER_FPS, RENDER_MODES, Renderer
-from ..view.svg import LastMove
 from . import spaces
 
 ILLEGAL_MOVES = ("terminate", "raise")
@@ -29,8 +32,35 @@ _RESET_STREAM = 3
 _SET_BY_RESET = ("agents", "agent_selection", "rewards", "terminations", "truncations", "infos", "num_agents")
 
 
+def env(
+    game: str,
+    /,
+    *,
+    rewards: str = "outcome",
+    render_mode: str | None = None,
+    illegal: str = "terminate",
+    **options: Any,
+) -> "GameAECEnv":
+    """Return a game as a PettingZoo AEC environment that checks how it is used.
+
+    Arguments:
+        game: its name.
+        rewards: "outcome" (winner +1, the others -1 / (n - 1)), "margin" or "rank".
+        render_mode: "human", "ansi", "rgb_array", "svg" or None.
+        illegal: "terminate" (the game ends, -1 for the mover) or "raise" (IllegalMove).
+        options: those of the game; unknown names and values raise ValueError.
+    """
+    return GameAECEnv(make_game(game, **options), rewards=rewards, render_mode=render_mode, illegal=illegal)
+
+
+def raw_env(game: str, /, *, rewards: str = "outcome", render_mode: str | None = None, **options: Any) -> "GameAECEnv":
+    """Return the same environment without checks of the order of calls; an illegal move raises IllegalMove."""
+    made = make_game(game, **options)
+    return GameAECEnv(made, rewards=rewards, render_mode=render_mode, checks=False, illegal="raise")
+
+
 class GameAECEnv(AECEnv[str, dict[str, np.ndarray], int | None]):  # type: ignore[misc]  # pettingzoo is not typed
-    """One game in PettingZoo's turn by turn form; `env` and `raw_env` of a game's module make it.
+    """One game in PettingZoo's turn by turn form; `env` and `raw_env` make it.
 
     Agents are "player_0", "player_1", ... in the order of the seats. An observation is a dict: "observation",
     float32 [observation_size], what the agent's seat sees, and "action_mask", int8 [num_actions], all 0 for
@@ -181,7 +211,7 @@ class GameAECEnv(AECEnv[str, dict[str, np.ndarray], int | None]):  # type: ignor
         return np.concatenate([self._seen_by(seat) for seat in range(self.game.num_players)])
 
     def render(self) -> Any:
-        """Return a frame of the render mode (see `frames.Renderer`); None, with a warning, without one."""
+        """Return a frame of the render mode (see `view.renderer.Renderer`); None, with a warning, without one."""
         if not self._has_reset:
             EnvLogger.error_render_before_reset()
         if self._frames is None:

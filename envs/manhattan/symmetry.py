@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..symmetry import Symmetry
 from .observation import fields
 from .state import NUM_CARDS, NUM_CITIES, NUM_LOTS, NUM_SIZES, colours_per_player, num_selections
 
@@ -47,17 +48,6 @@ def draw(options: dict[str, Any], n: int, random: np.random.Generator) -> Symmet
     cards = np.tile(np.arange(NUM_CARDS), (n, 1))
     cards[:, cycles] = cycles[exchanged[:, :, None], (np.arange(length) + steps[:, :, None]) % length]
     return Symmetries(cities, cards)
-
-
-def transform(
-    options: dict[str, Any],
-    encoding: str,
-    observation: np.ndarray,
-    policies: tuple[np.ndarray, ...],
-    random: np.random.Generator,
-) -> tuple[np.ndarray, tuple[np.ndarray, ...]]:
-    """Return every row under a random symmetry of its own; see `apply`."""
-    return apply(options, encoding, draw(options, len(observation), random), observation, policies)
 
 
 def apply(
@@ -109,3 +99,6 @@ def _taken(numbers: np.ndarray, places: np.ndarray) -> np.ndarray:
     n, m = places.shape
     from_all = places + m * np.arange(n)[:, None]
     return numbers.reshape(n * m, numbers.shape[1] // m).take(from_all.ravel(), axis=0).reshape(numbers.shape)
+
+
+SYMMETRY = Symmetry(order, draw, apply)

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..symmetry import Symmetry
 from .observation import LEGAL_CODE
 from .state import END, NUM_KINDS, PLACE
 
@@ -42,17 +43,6 @@ def draw(options: dict[str, Any], n: int, random: np.random.Generator) -> Symmet
     colours, shapes = random.permuted(np.tile(np.arange(_NAMES), (2, n, 1)), axis=2)
     turns = random.integers(2, size=(n, 4), dtype=bool)
     return Symmetries(colours, shapes, turns[:, 0], turns[:, 1], turns[:, 2:])
-
-
-def transform(
-    options: dict[str, Any],
-    encoding: str,
-    observation: np.ndarray,
-    policies: tuple[np.ndarray, ...],
-    random: np.random.Generator,
-) -> tuple[np.ndarray, tuple[np.ndarray, ...]]:
-    """Return every row under a random symmetry of its own; see `apply`."""
-    return apply(options, encoding, draw(options, len(observation), random), observation, policies)
 
 
 def apply(
@@ -143,3 +133,6 @@ def _turned_policy(kinds: np.ndarray, turn: _Turn, size: int, policy: np.ndarray
     rows, cells = np.divmod(np.flatnonzero(policy[:, PLACE:] != 0), size * size)
     turned[rows, PLACE + _turned_cells(turn, size, rows, cells)] = policy[rows, PLACE + cells]
     return turned
+
+
+SYMMETRY = Symmetry(order, draw, apply)

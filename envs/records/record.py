@@ -21,12 +21,12 @@ import numpy as np
 from ..engine.random_stream import checked_seed
 from ..game import Game, IllegalMove, Position, make_game
 from ..options import with_later_ones
+from ..records.notation import LastMove
 from ..registry import describe
 from ..system.files import read_lines, write_atomically
 from ..system.messages import shorten
 from ..system.strict_json import json_bytes, parse_json
 from ..validation.states import State
-from ..view.svg import LastMove
 from .position_validation import check_list, check_object
 
 FORMAT = "meeplezoo-record/1"

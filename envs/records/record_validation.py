@@ -6,7 +6,6 @@ it needs positions, and every ply is checked on its own: from the position given
 its move, and then all of the next position that chance did not decide (`chance_free` of the game's notation).
 """
 
-from collections.abc import Callable
 from typing import Any, NoReturn
 
 import numpy as np
@@ -87,7 +86,7 @@ def _check_position(
             _refuse(where, difference)
         raise RecordError(f"{where}: {str(error).removeprefix('position: ')}") from None
     if not own_chance:
-        chance_free: Callable[[Position, Position], Position] = game.spec.module("notation").chance_free
+        chance_free = game.spec.notation().chance_free
         expected, read = chance_free(before, expected), chance_free(before, read)
     difference = first_difference(expected, read)
     if difference is not None:

@@ -24,9 +24,9 @@ def check_states(game: "Game", states: np.ndarray, name: str, games: np.ndarray 
     index, fault = find_first_fault(states, game.template.copy(), np.empty(game.num_actions, np.int8))
     if index >= 0:
         stuck = "nothing is legal in it, although it is not over"
-        reason = stuck if fault == STUCK else game.spec.module("validity").FAULTS[fault]
+        reason = stuck if fault == STUCK else game.spec.kernels().faults[fault]
         raise ValueError(f"{name}: game {numbers[index]} cannot be: {reason}")
-    notation = game.spec.module("notation")
+    notation = game.spec.notation()
     for index in np.flatnonzero(states["status"] != RUNNING).tolist():
         ending = notation.ending_error(states[index])
         if ending:

@@ -6,7 +6,6 @@ from math import factorial
 import gymnasium
 import numpy as np
 import pytest
-from other_games import other_games  # noqa: F401
 from pettingzoo.test import api_test
 
 from meeplezoo.agents import DecisionBatch, make_agent
@@ -19,7 +18,7 @@ from meeplezoo.cli.main import main
 from meeplezoo.envs import GameBatch, make_game
 from meeplezoo.envs.engine.rewards import MARGIN, OUTCOME, RANK, write_rewards
 from meeplezoo.envs.engine.standing import game_returns
-from meeplezoo.envs.interfaces.registration import env
+from meeplezoo.envs.interfaces.pettingzoo_env import env
 from meeplezoo.envs.records.record import read_records, write_records
 from meeplezoo.envs.records.record_validation import check_record
 

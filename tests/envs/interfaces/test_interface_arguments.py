@@ -10,10 +10,9 @@ from compiled_forms import compiled_forms
 from gymnasium.error import ResetNeeded
 
 from meeplezoo.agents import make_agent
+from meeplezoo.agents.environments import NamedOpponentsEnv, NamedOpponentsVectorEnv
 from meeplezoo.envs import IllegalMove, azul_v0, make_game
 from meeplezoo.envs.interfaces.pettingzoo_env import GameAECEnv
-from meeplezoo.envs.interfaces.single_agent_env import SingleAgentEnv
-from meeplezoo.envs.interfaces.single_agent_vector_env import SingleAgentVectorEnv
 
 SENTENCES = (ValueError, AssertionError, IllegalMove, ResetNeeded)
 
@@ -100,11 +99,11 @@ def raw(**arguments):
 
 
 def single(**arguments):
-    return SingleAgentEnv(arguments.pop("game", "azul"), **arguments)
+    return NamedOpponentsEnv(arguments.pop("game", "azul"), **arguments)
 
 
 def vector(**arguments):
-    return SingleAgentVectorEnv(arguments.pop("game", "azul"), **{"num_envs": 2, **arguments})
+    return NamedOpponentsVectorEnv(arguments.pop("game", "azul"), **{"num_envs": 2, **arguments})
 
 
 def self_play(**arguments):
