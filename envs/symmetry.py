@@ -47,3 +47,10 @@ def no_symmetry() -> Symmetry[None]:
             tuple(policy.copy() for policy in policies),
         ),
     )
+
+
+def take_groups(numbers: np.ndarray, origins: np.ndarray) -> np.ndarray:
+    """Return numbers [n, m * k] with the m groups of k in each row taken from other ones, origins int64 [n, m]."""
+    n, m = origins.shape
+    from_all = origins + m * np.arange(n)[:, None]
+    return numbers.reshape(n * m, numbers.shape[1] // m).take(from_all.ravel(), axis=0).reshape(numbers.shape)
