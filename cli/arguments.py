@@ -281,11 +281,12 @@ def agents_for(
     """Return the agents of the names; UsageError for an unknown one. `trust` is that of `make_agent`."""
     # networks of this size play many times slower with several threads on busy cores; a user's own setting counts
     os.environ.setdefault("OMP_NUM_THREADS", "1")
+    from ..agents.arena.match_seeds import MatchSeeds
     from ..agents.arena.matches import make_agents
 
     refuse_people(names)
     try:
-        return make_agents(game, names, seed, secret, start_seconds, trust=trust)
+        return make_agents(game, names, MatchSeeds(seed, secret), start_seconds, trust=trust)
     except ValueError as error:
         raise UsageError(str(error)) from None
 

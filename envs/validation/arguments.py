@@ -1,4 +1,4 @@
-"""Arguments of the interfaces that are words, or that should not be there: checked alike everywhere."""
+"""Arguments that are words or numbers, or that should not be there: checked alike everywhere."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -11,6 +11,13 @@ def check_choice(value: Any, name: str, choices: Sequence[str]) -> str:
     if not isinstance(value, str) or value not in choices:
         raise ValueError(f"{name} must be one of {', '.join(choices)}, not {shorten(value)}")
     return str(value)
+
+
+def check_positive(value: Any, name: str, most: float) -> float:
+    """Return a number above 0, at most `most`; ValueError, one sentence, for anything else."""
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value <= most:
+        raise ValueError(f"{name} must be a number above 0, at most {most:,}, not {shorten(value)}")
+    return value
 
 
 def name_options(options: Any) -> str:

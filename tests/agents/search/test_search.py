@@ -11,7 +11,7 @@ import pytest
 from patched_clock import clock_of_work
 
 from meeplezoo.agents import DecisionBatch, make_agent
-from meeplezoo.agents.arena.matches import play_matches
+from meeplezoo.agents.arena.matches import play_games
 from meeplezoo.agents.search.time_limit import search_end
 from meeplezoo.envs import make_game
 from meeplezoo.envs.game import as_batch
@@ -656,7 +656,7 @@ def test_plays_whole_games(name, options):
     game = make_game(name, **options)
     agents = [make_agent("mcts:sims=16", game, 1), make_agent("random", game, 2)]
     seatings = np.array([[0] + [1] * (game.num_players - 1)])
-    batch = play_matches(game, agents, np.array([7], np.uint64), seatings)
+    batch = play_games(game, agents, np.array([7], np.uint64), seatings)
     assert game.is_over(batch.states[0])
 
 
