@@ -89,11 +89,11 @@ def make_records(game: Game, block: GameBlock, names: Sequence[str], positions: 
         deal, seat = int(results.deals[index]), int(results.failed[index])
         forfeit = None if seat == NOBODY else (seat, str(results.reasons[index]))
         agents = [names[agent] for agent in results.seats[index]]
-        plies = _replay_actions(game, deal, actions)
+        plies = replay_actions(game, deal, actions)
         yield make_record(game, deal, agents, plies, block.states[index], positions, forfeit)
 
 
-def _replay_actions(game: Game, deal: int, actions: Sequence[int]) -> Iterator[tuple[np.void, int]]:
+def replay_actions(game: Game, deal: int, actions: Sequence[int]) -> Iterator[tuple[np.void, int]]:
     """Yield (state before, action) of every ply of a game; the state is the same record, played on."""
     state = game.new(deal)
     for action in actions:
