@@ -131,8 +131,8 @@ def test_settings_of_agents_have_bounds(agent, name):
     ("text", "message"),
     [
         ("mcts:nodes=2147483647", "nodes must be from 1,000 to 8,000,000 (48 bytes each), not 2147483647"),
-        ("mcts:sims=1,sims=2", "the setting sims is given twice"),
-        ("minimax:depth=2,depth=2", "the setting depth is given twice"),
+        ("mcts:sims=1,sims=2", "setting sims is given twice"),
+        ("minimax:depth=2,depth=2", "setting depth is given twice"),
         ("mcts:sims=1,", "there is no setting ''"),
         ("mcts:,", "there is no setting ''"),
         ("mcts: sims=1", "there is no setting ' sims'"),

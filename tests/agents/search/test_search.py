@@ -680,7 +680,7 @@ def test_a_single_legal_action_costs_no_search(name, options, monkeypatch):
     ("argument", "message"),
     [
         ("speed=3", "there is no setting 'speed'; the settings are sims, seconds, select"),
-        ("sims", "sims must be an integer, not ''"),
+        ("sims", "setting 'sims' must have the form name=value"),
         ("sims=many", "sims must be an integer, not 'many'"),
         ("sims=1e3", "sims must be an integer, not '1e3'"),
         ("c=x", "c must be a number, not 'x'"),
