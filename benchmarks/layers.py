@@ -11,7 +11,8 @@ import numpy as np
 
 from ..envs import Game, GameBatch
 from ..envs.engine.masks import choose_masked
-from ..envs.interfaces.registration import env, gymnasium_id, raw_env
+from ..envs.interfaces.pettingzoo_env import env, raw_env
+from ..envs.interfaces.registration import gymnasium_id
 
 Work = Callable[[], int]
 

@@ -7,7 +7,7 @@ from itertools import product
 
 from ..envs import make_game
 from ..envs.options import Choice
-from ..envs.registry import describe, game_names
+from ..envs.registry import load_games
 from ..envs.spec import GameSpec
 from .arguments import HUMAN, CommandParser
 from .tables import align
@@ -19,8 +19,9 @@ def run(argv: list[str]) -> int:
     parser.parse(argv)
     from ..agents import agent_names
 
-    for name in game_names():
-        print("\n".join(_game_lines(describe(name))) + "\n")
+    specs, reasons = load_games()
+    for text in [*("\n".join(_game_lines(spec)) for spec in specs), *reasons]:
+        print(text + "\n")
     print("agents of every game")
     print("\n".join(_columns([(f"  {name}", meaning) for name, meaning in agent_names().items()])))
     print(f"\nin `meeplezoo play` only\n  {HUMAN}  you")

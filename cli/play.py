@@ -10,9 +10,11 @@ from typing import TYPE_CHECKING
 from ..envs import Game, IllegalMove
 from ..envs.engine.random_stream import checked_seed
 from ..envs.game import Move, as_batch
+from ..envs.interfaces.agent import act_or_raise
+from ..envs.records.notation import LastMove
 from ..envs.records.record import make_record, write_records
 from ..envs.system.messages import display_name, display_path, pluralize
-from ..envs.view.svg import LastMove
+from ..envs.validation.states import State
 from .arguments import (
     HUMAN,
     CommandParser,
@@ -28,8 +30,6 @@ from .errors import CommandError
 from .move_entry import number_moves, read_move, short_form
 
 if TYPE_CHECKING:
-    import numpy as np
-
     from ..agents import Agent
     from ..agents.search.mcts_agent import SearchView
 
@@ -96,7 +96,7 @@ def _make_agents(
     return [None if name == HUMAN else agent for name, agent in zip(names, machines, strict=True)]
 
 
-def _play(game: Game, agents: list[Agent | None], seed: int, colour: bool) -> tuple[list[int], np.void]:
+def _play(game: Game, agents: list[Agent | None], seed: int, colour: bool) -> tuple[list[int], State]:
     """Play to the end; return the actions and the last state."""
     people = [seat for seat, agent in enumerate(agents) if agent is None]
     # what others hide is not shown: the board is that of the person to move, or of the one who moved last
@@ -120,14 +120,12 @@ def _play(game: Game, agents: list[Agent | None], seed: int, colour: bool) -> tu
     return actions, state
 
 
-def _show(game: Game, state: np.void, last_move: LastMove | None, seat: int | None, colour: bool) -> None:
-    text = game.spec.module("view.text").text
+def _show(game: Game, state: State, last_move: LastMove | None, seat: int | None, colour: bool) -> None:
+    text = game.spec.view().text
     print(text(game.position(state), last_move, seat, colour) + "\n")
 
 
-def _act(agent: Agent, game: Game, state: np.void) -> int:
-    from ..agents.arena.matches import act_or_raise
-
+def _act(agent: Agent, game: Game, state: State) -> int:
     try:
         return int(act_or_raise(agent, game, as_batch(state).copy())[0])
     except IllegalMove as error:
@@ -149,7 +147,7 @@ def _show_view(agent: Agent, game: Game) -> None:
     print(f"  expected: {line}\n")
 
 
-def _ask(game: Game, state: np.void) -> int:
+def _ask(game: Game, state: State) -> int:
     """Return the action that the person to move chooses."""
     legal = game.legal_moves(state)
     _print_moves(legal)
@@ -174,7 +172,7 @@ def _print_moves(legal: list[Move]) -> None:
     print(number_moves(legal, shutil.get_terminal_size().columns) + "\n")
 
 
-def _save(path: Path, game: Game, seed: int, names: list[str], actions: list[int], final: np.void) -> None:
+def _save(path: Path, game: Game, seed: int, names: list[str], actions: list[int], final: State) -> None:
     from ..agents.arena.match_runner import replay_actions
 
     write_records(path, [make_record(game, seed, names, replay_actions(game, seed, actions), final)])

@@ -58,7 +58,7 @@ def _show_game(stored: StoredRecord, colour: bool) -> None:
     plies = len(record["plies"])
     agents = against(record["agents"])
     print(f"Game {stored.line}: {describe_game(game)}, seed {record['seed']}, {agents}, {pluralize(plies, 'ply')}\n")
-    text = game.spec.module("view.text").text
+    text = game.spec.view().text
     for ply, (position, last_move) in enumerate(replay(stored)):
         print(f"Game {stored.line}, " + (f"ply {ply} of {plies}" if ply < plies else "the end"))
         print(text(position, last_move, None, colour) + "\n")

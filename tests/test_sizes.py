@@ -23,9 +23,9 @@ from meeplezoo.cli.arguments import integer, number_up_to
 from meeplezoo.cli.main import main
 from meeplezoo.envs import make_game
 from meeplezoo.envs.engine.random_stream import game_seeds
+from meeplezoo.envs.engine.search_tree import node_dtype
 from meeplezoo.envs.options import parse
 from meeplezoo.envs.registry import describe
-from meeplezoo.envs.search import node_dtype
 from meeplezoo.envs.system.number_text import parse_integer, parse_number
 
 AZUL = make_game("azul")

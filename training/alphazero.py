@@ -91,7 +91,7 @@ class AlphaZeroLearner:
         sizes = (game.observation_size, game.num_actions, game.num_players)
         self.window = ReplayBuffer(config.window, *sizes, config.heuristic)
         self._steps_owed = 0.0
-        self._symmetry = game.spec.module("symmetry")
+        self._symmetry = game.spec.symmetry()
 
     @property
     def decisions(self) -> int:

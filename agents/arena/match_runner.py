@@ -10,6 +10,7 @@ import numpy as np
 
 from ...envs.game import Game
 from ...envs.records.record import Record, make_record
+from ...envs.validation.states import State
 from ..protocol import Agent
 from .games import NOBODY, GameResults, collect_results
 from .match_seeds import MatchSeeds
@@ -93,7 +94,7 @@ def make_records(game: Game, block: GameBlock, names: Sequence[str], positions: 
         yield make_record(game, deal, agents, plies, block.states[index], positions, forfeit)
 
 
-def replay_actions(game: Game, deal: int, actions: Sequence[int]) -> Iterator[tuple[np.void, int]]:
+def replay_actions(game: Game, deal: int, actions: Sequence[int]) -> Iterator[tuple[State, int]]:
     """Yield (state before, action) of every ply of a game; the state is the same record, played on."""
     state = game.new(deal)
     for action in actions:

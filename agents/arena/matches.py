@@ -10,11 +10,11 @@ import numpy as np
 
 from ...envs.batch import GameBatch
 from ...envs.engine.state import RUNNING
-from ...envs.game import Game, IllegalMove, illegal_action_message
+from ...envs.game import Game, illegal_action_message
+from ...envs.interfaces.agent import Agent, AgentFailure, act_or_raise, are_actions
 from ...envs.interfaces.decision_batch import DecisionBatch
-from ...envs.system.messages import pluralize, shorten
+from ...envs.system.messages import pluralize
 from ..external.replies import sentence, shortened
-from ..protocol import Agent, AgentFailure
 from ..registry import reset_agent
 from .match_seeds import MatchSeeds
 
@@ -73,26 +73,6 @@ def make_agents(
     ]
 
 
-def act_or_raise(agent: Agent, game: Game, states: np.ndarray, game_indices: np.ndarray | None = None) -> np.ndarray:
-    """Return an agent's legal actions, int64 [n], in running games, records [n], with the indices of the games.
-
-    Raises IllegalMove that names the agent if it returns anything else, or if it failed.
-    """
-    try:
-        actions = np.asarray(agent.act(DecisionBatch(game, states, game_indices=game_indices)))
-    except AgentFailure as failure:
-        raise IllegalMove(f"agent {shorten(agent.name, 200)}: {failure}") from failure
-    if not _is_action_array(actions, len(states)):
-        got = f"{actions.dtype} of shape {actions.shape}"
-        raise IllegalMove(f"agent {shorten(agent.name, 200)} must return {len(states)} integer actions, not {got}")
-    actions = actions.astype(np.int64)
-    illegal = game.kernels.first_illegal(states, actions, 0, len(states))
-    if illegal >= 0:
-        message = illegal_action_message(game, states[illegal], int(actions[illegal]))
-        raise IllegalMove(f"agent {shorten(agent.name, 200)} played an illegal action: {message}")
-    return actions
-
-
 def act_or_forfeit(
     agent: Agent,
     game: Game,
@@ -114,21 +94,17 @@ def act_or_forfeit(
     except Exception as error:  # whatever it is, it costs the agent these games, and the reason is kept
         nothing = np.full(len(states), NO_ACTION)
         return nothing, dict.fromkeys(everywhere, f"crashed: {type(error).__name__}: {shortened(str(error))}")
-    if not _is_action_array(actions, len(states)):
+    if not are_actions(actions, len(states)):
         reason = f"must return {len(states)} integer actions, not {actions.dtype} of shape {actions.shape}"
         return np.full(len(states), NO_ACTION), dict.fromkeys(everywhere, reason)
     actions = actions.astype(np.int64)
     reasons = {}
-    index = game.kernels.first_illegal(states, actions, 0, len(states))
+    index = game.find_illegal(states, actions)
     while index >= 0:
         reasons[index] = illegal_action_message(game, states[index], int(actions[index]))
         actions[index] = NO_ACTION
-        index = game.kernels.first_illegal(states, actions, index + 1, len(states))
+        index = game.find_illegal(states, actions, index + 1)
     return actions, reasons
-
-
-def _is_action_array(actions: np.ndarray, number: int) -> bool:
-    return actions.shape == (number,) and actions.dtype.kind in "iu"
 
 
 def play_games(
@@ -175,7 +151,7 @@ def play_games(
             running = running[actions[running] != NO_ACTION]
         if on_step is not None:
             on_step(running, batch.states.take(running), actions[running])
-        batch.step_some(running, actions[running], check=False)
+        batch.step_subset(running, actions[running], check=False)
         running = running[batch.states["status"][running] == RUNNING]
     return batch
 

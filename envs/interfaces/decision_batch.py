@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from ..engine.batch import determinize_games, write_action_values, write_masks, write_observations
 from ..game import Game
 from ..validation.arrays import output_array
 
@@ -73,7 +74,7 @@ class DecisionBatch:
         if self._mask is not None:
             return self._mask
         mask = np.empty((len(self), self.game.num_actions), np.int8)
-        self.game.kernels.write_masks(self._states, mask, 0, len(self))
+        write_masks(self._states, mask, 0, len(self))
         return mask
 
     @cached_property
@@ -82,7 +83,7 @@ class DecisionBatch:
         if self._observation is not None:
             return self._observation
         observation = np.empty((len(self), self.game.observation_size), np.float32)
-        self.game.kernels.write_observations(self._states, self.seats, self.game.encoding, observation, 0, len(self))
+        write_observations(self._states, self.seats, self.game.encoding, observation, 0, len(self))
         return observation
 
     @cached_property
@@ -102,9 +103,8 @@ class DecisionBatch:
         Illegal actions have 0. It knows no more than the seat to move.
         """
         values = np.empty((len(self), self.game.num_actions), np.float32)
-        scratch = np.empty(self.game.kernels.SCRATCH_SIZE, np.int64)
         # on a copy: a heuristic may try things out on its state
-        self.game.kernels.write_action_values(self._states.copy(), values, scratch)
+        write_action_values(self._states.copy(), values, self.game.make_workspace().scratch)
         values[values == -np.inf] = 0.0
         return values
 
@@ -122,7 +122,7 @@ class DecisionBatch:
         """
         stream = output_array(stream, "stream", np.uint32, (4,))
         states = self._states.copy()
-        self.game.kernels.determinize(states, self.seats, stream)
+        determinize_games(states, self.seats, stream)
         return states
 
 

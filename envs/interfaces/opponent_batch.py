@@ -10,15 +10,15 @@ from dataclasses import dataclass
 import numpy as np
 from gymnasium.error import ResetNeeded
 
-from ...agents.arena.matches import act_or_raise
-from ...agents.protocol import Agent
 from ..batch import GameBatch
+from ..engine.batch import write_masks, write_observations, write_results
 from ..engine.rewards import REWARDS
 from ..engine.state import RUNNING
 from ..game import Game, check_game
 from ..system.messages import shorten
 from ..validation.arguments import check_choice
 from ..validation.arrays import check_integer, integer_array, plain_integer
+from .agent import Agent, act_or_raise
 
 LEARNER = -1
 """The number in `opponent_of` that stands for the learner."""
@@ -240,7 +240,7 @@ class OpponentBatch:
         # take copies whole records, indexing with an array would copy them field by field: 20 times slower
         states = self.batch.states.take(games)
         actions = act_or_raise(agent, self.game, states, games)
-        self.batch.step_some(games, actions, check=False)
+        self.batch.step_subset(games, actions, check=False)
         if self.on_moves is not None:
             self.on_moves(states, actions)
 
@@ -261,9 +261,9 @@ class OpponentBatch:
             self._begin_games(ended)
 
     def _look(self) -> None:
-        kernels, states = self.game.kernels, self.batch.states
-        kernels.write_masks(states, self.mask, 0, self.num_games)
-        kernels.write_observations(states, self.seats, self.game.encoding, self.observation, 0, self.num_games)
+        states = self.batch.states
+        write_masks(states, self.mask, 0, self.num_games)
+        write_observations(states, self.seats, self.game.encoding, self.observation, 0, self.num_games)
 
     def _finished(self) -> FinishedGames:
         none = np.zeros(0, np.int64)
@@ -273,7 +273,7 @@ class OpponentBatch:
         games, seats, opponent_of, states = games[order], seats[order], opponent_of[order], states.take(order)
         scores = np.zeros((len(games), self.game.num_players), np.int32)
         ranks = np.zeros_like(scores)
-        self.game.kernels.write_results(states, scores, ranks)
+        write_results(states, scores, ranks)
         observation = np.zeros((len(games), self.game.observation_size), np.float32)
-        self.game.kernels.write_observations(states, seats, self.game.encoding, observation, 0, len(games))
+        write_observations(states, seats, self.game.encoding, observation, 0, len(games))
         return FinishedGames(games, states, seats, opponent_of, scores, ranks, observation)

@@ -7,13 +7,12 @@ import numpy as np
 from gymnasium import spaces
 from stable_baselines3.common.vec_env import VecEnv
 
-from ...agents import Agent
-from ...agents.protocol import check_agent
-from .. import Game
 from ..engine.random_stream import checked_seed, game_seeds
+from ..game import Game
 from ..system.messages import shorten
 from ..validation.arguments import refuse_options
 from ..validation.arrays import integer_array
+from .agent import Agent, check_agent
 from .opponent_batch import FinishedGames, OpponentBatch
 from .spaces import observation_box
 

@@ -8,7 +8,6 @@ from gymnasium.error import ResetNeeded
 from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 
-from ...agents.opponents import Opponents, make_opponents, opponent_list, reset_opponents
 from ..engine.random_stream import MAX_SEED, checked_seed
 from ..game import Game
 from ..system.messages import shorten
@@ -16,14 +15,16 @@ from ..validation.arguments import check_choice, refuse_options
 from ..validation.arrays import check_integer, plain_integer
 from ..view.renderer import RENDER_FPS, RENDER_MODES, Renderer
 from . import spaces
+from .agent import Agent
 from .opponent_batch import MAX_GAMES, FinishedGames, OpponentBatch
-from .single_agent_env import made_game
+from .opponents import FixedOpponents, OpponentSource
+from .single_agent_env import resolve_game
 
 VECTOR_RENDER_MODES = [mode for mode in RENDER_MODES if mode != "human"]
 
 
 class SingleAgentVectorEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
-    """N games, each seen from one seat, stepped together; `gymnasium.make_vec(id, num_envs=N)` makes it.
+    """N games, each seen from one seat, stepped together.
 
     Observations, rewards and infos are those of `SingleAgentEnv`, with the game as the first axis. A game that
     ends begins anew within the same step (SAME_STEP): `infos["final_obs"]` and `infos["final_info"]` hold how it
@@ -31,7 +32,7 @@ class SingleAgentVectorEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
 
     Arguments: as for `SingleAgentEnv`, without `illegal`; `render_mode` may not be "human".
 
-    `reset(seed=s)` begins game i as `GameBatch` does, so that game 0 is that of SingleSeatEnv's seed s; a list
+    `reset(seed=s)` begins game i as `GameBatch` does, so that game 0 is that of SingleAgentEnv's seed s; a list
     gives each game a seed of its own, or None for one that is drawn.
     """
 
@@ -47,7 +48,7 @@ class SingleAgentVectorEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
         game: str | Game,
         num_envs: int = 1,
         *,
-        opponents: Opponents = "random",
+        opponents: Agent | Sequence[Agent] | OpponentSource,
         seat: str | int = "random",
         rewards: str = "outcome",
         render_mode: str | None = None,
@@ -55,9 +56,9 @@ class SingleAgentVectorEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
     ) -> None:
         modes = VECTOR_RENDER_MODES
         self.render_mode = None if render_mode is None else check_choice(render_mode, "render_mode", modes)
-        self.game = made_game(game, options)
-        self._opponents = opponent_list(opponents)
-        agents = make_opponents(self._opponents, self.game, np.random.default_rng())
+        self.game = resolve_game(game, options)
+        self._source = opponents if isinstance(opponents, OpponentSource) else FixedOpponents(opponents)
+        agents = self._source.make_opponents(self.game, np.random.default_rng())
         num_envs = check_integer(num_envs, "num_envs", 1, MAX_GAMES)
         self._seated = OpponentBatch(self.game, num_envs, agents, rewards=rewards, seat=seat)
         self.num_envs = num_envs
@@ -82,7 +83,8 @@ class SingleAgentVectorEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
         first, game_seeds = self._seeds(seed)
         super().reset(seed=first)
         if first is not None:
-            self._seated.opponents = reset_opponents(self._seated.opponents, self._opponents, self.game, self.np_random)
+            agents = self._source.reset_opponents(self._seated.opponents, self.game, self.np_random)
+            self._seated.opponents = agents
             self._seated.restart_rotation()
         self._seated.reset(self._next_seed() if game_seeds is None else game_seeds)
         self._has_reset = True

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ..engine.compilation import inlined, kernel
+from ..engine.compilation import Integer, inlined, kernel
 from ..engine.state import RUNNING
 from ..observation_field import ObservationField
 from .board import colours_in_game, seat_of
@@ -75,7 +75,7 @@ def fields(options: dict[str, Any], encoding: str) -> tuple[ObservationField, ..
 
 
 @kernel
-def observe(state: Any, seat: Any, encoding: Any, observation: Any) -> None:
+def observe(state: np.void, seat: Integer, encoding: Integer, observation: np.ndarray) -> None:
     """Write what a seat sees to float32[observation size]; there is one form."""
     colours = colours_in_game(state)
     players = np.int64(state["option_num_players"])
@@ -99,7 +99,7 @@ def observe(state: Any, seat: Any, encoding: Any, observation: Any) -> None:
 
 
 @kernel
-def _observe_cities(state: Any, seat: Any, colours: Any, observation: Any) -> Any:
+def _observe_cities(state: np.void, seat: Integer, colours: Integer, observation: np.ndarray) -> Integer:
     # most of what an observation costs: with constant orders of the colours each lot is a few vector instructions
     if colours == 3:
         _observe_three_colours(state, seat, observation)
@@ -121,7 +121,13 @@ def _observe_cities(state: Any, seat: Any, colours: Any, observation: Any) -> An
 
 @inlined
 def _observe_four_colours(
-    state: Any, seat: Any, observation: Any, first: Any, second: Any, third: Any, fourth: Any
+    state: np.void,
+    seat: Integer,
+    observation: np.ndarray,
+    first: Integer,
+    second: Integer,
+    third: Integer,
+    fourth: Integer,
 ) -> None:
     side = seat_of(state, seat)
     owners = NUM_CITIES * NUM_LOTS * 4
@@ -146,7 +152,7 @@ def _observe_four_colours(
 
 
 @kernel
-def _observe_three_colours(state: Any, seat: Any, observation: Any) -> None:
+def _observe_three_colours(state: np.void, seat: Integer, observation: np.ndarray) -> None:
     side = seat_of(state, seat)
     owners = NUM_CITIES * NUM_LOTS * 3
     for city in range(NUM_CITIES):
@@ -161,7 +167,7 @@ def _observe_three_colours(state: Any, seat: Any, observation: Any) -> None:
 
 
 @kernel
-def _observe_players(state: Any, seat: Any, at: Any, observation: Any) -> None:
+def _observe_players(state: np.void, seat: Integer, at: Integer, observation: np.ndarray) -> None:
     players = np.int64(state["option_num_players"])
     running = state["status"] == RUNNING
     for distance in range(players):

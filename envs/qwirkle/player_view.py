@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any, NamedTuple
 
-from ..view.svg import LastMove
+from ..records.notation import LastMove
 from .state import COPIES, KINDS
 
 Kind = str | None  # a tile as in the JSON notation; None lies face down

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from ...records.notation import LastMove
 from ...view.captions import result_sentence
-from ...view.svg import LastMove
 
 COLOURS = ("blue", "yellow", "red", "black", "white")
 FLOOR_COSTS = (1, 1, 2, 2, 2, 3, 3)

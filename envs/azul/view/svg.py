@@ -5,9 +5,10 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from ...records.notation import LastMove
 from ...view.captions import player_order
 from ...view.stroke_font import letters
-from ...view.svg import Box, LastMove, document, element, rectangle
+from ...view.svg import Box, document, element, rectangle
 from ...view.svg_theme import CARD_EDGE, HEADER, INK, MARGIN, MUTED, PAGE, WIDTH, card, header, last_move_mark
 from .board_svg import BOARD_HEIGHT, board
 from .captions import COLOURS, last_move_sentence, round_sentence, status_sentence

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from ...records.notation import LastMove
 from ...view.ansi import FAINT, LAST_MOVE, STRONG, joined, pad, paint
 from ...view.captions import player_order, points
-from ...view.svg import LastMove
 from .captions import (
     COLOURS,
     FLOOR_COSTS,

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from ...records.notation import LastMove
 from ...view.captions import points, result_sentence
-from ...view.svg import LastMove
 from ..player_view import PlayerView
 from ..state import num_rounds, parts_per_round
 from .towers import Tallest, lot_of_card

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from ...records.notation import LastMove
 from ...view.captions import winners
 from ...view.stroke_font import letters, text_width
-from ...view.svg import Box, LastMove, element, number, rectangle
+from ...view.svg import Box, element, number, rectangle
 from ...view.svg_theme import CARD, CARD_EDGE, INK, MUTED, last_move_mark, player_colour
 from ..state import CITIES, NUM_LOTS
 from .captions import COLOUR_LETTERS, city_title

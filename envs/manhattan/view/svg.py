@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from ...records.notation import LastMove
 from ...view.captions import player_order
 from ...view.stroke_font import letters
-from ...view.svg import Box, LastMove, document, element, rectangle
+from ...view.svg import Box, document, element, rectangle
 from ...view.svg_theme import CARD_EDGE, HEADER, INK, MARGIN, MUTED, PAGE, WIDTH, card, header, last_move_mark
 from ..player_view import PlayerView, discards, sight
 from ..state import NUM_CARDS

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from ...records.notation import LastMove
 from ...view.ansi import FAINT, LAST_MOVE, STRONG, joined, pad, paint, plain
 from ...view.captions import player_order
-from ...view.svg import LastMove
 from ..player_view import PlayerView, discards, sight
 from ..state import CITIES, NUM_CARDS, NUM_LOTS
 from .captions import (

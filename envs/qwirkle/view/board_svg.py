@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from ...records.notation import LastMove
 from ...view.stroke_font import letters, text_width
-from ...view.svg import Box, LastMove, element, number, rectangle
+from ...view.svg import Box, element, number, rectangle
 from ...view.svg_theme import INK, TURN, last_move_mark
 from ..player_view import Kind, PlayerView, window
 from .tile_svg import CLOTH, CLOTH_CELL, CLOTH_EDGE, CLOTH_INK, CLOTH_LIGHT, tile

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from ...records.notation import LastMove
 from ...view.captions import result_sentence
-from ...view.svg import LastMove
 
 
 def status_sentence(position: dict[str, Any]) -> str:

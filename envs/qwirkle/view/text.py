@@ -5,9 +5,9 @@ from __future__ import annotations
 from itertools import zip_longest
 from typing import Any
 
+from ...records.notation import LastMove
 from ...view.ansi import FAINT, LAST_MOVE, STRONG, joined, pad, paint
 from ...view.captions import player_order, points
-from ...view.svg import LastMove
 from ..player_view import Kind, PlayerView, move_in_sight, sight, window
 from ..state import COLOURS, SHAPES
 from .captions import counts_title, last_move_sentence, options_words, status_sentence, tiles_words, turn_sentence

@@ -8,9 +8,10 @@ import pytest
 from meeplezoo.agents import make_agent
 from meeplezoo.agents.arena.evaluation import evaluate, wilson_interval
 from meeplezoo.agents.arena.match_seeds import MatchSeeds
-from meeplezoo.agents.arena.matches import act_or_raise, make_agents, play_games
+from meeplezoo.agents.arena.matches import make_agents, play_games
 from meeplezoo.envs import GameBatch, IllegalMove, make_game
 from meeplezoo.envs.engine.random_stream import game_seeds
+from meeplezoo.envs.interfaces.agent import act_or_raise
 
 AZUL = make_game("azul")
 AZUL_3 = make_game("azul", num_players=3, wall="grey")

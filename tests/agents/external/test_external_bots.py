@@ -477,9 +477,10 @@ import numpy as np
 from meeplezoo.agents import DecisionBatch
 from meeplezoo.agents.external.requests import warm_up
 from meeplezoo.envs import GameBatch, make_game
+from meeplezoo.envs.engine.batch import determinize_games, write_masks, write_observations
 game = make_game("manhattan")
 warm_up(game)
-kernels = (game.kernels.write_masks, game.kernels.write_observations, game.kernels.determinize)
+kernels = (write_masks, write_observations, determinize_games)
 print([len(kernel.signatures) for kernel in kernels])
 batch = GameBatch(game, 3)
 batch.reset(0)

@@ -12,10 +12,11 @@ from patched_clock import clock_of_work
 
 from meeplezoo.agents import DecisionBatch, make_agent
 from meeplezoo.agents.arena.matches import play_games
-from meeplezoo.agents.search.time_limit import search_end
+from meeplezoo.agents.search import mcts_agent
+from meeplezoo.agents.search.time_limit import deadline_of
 from meeplezoo.envs import make_game
+from meeplezoo.envs.engine.batch import apply_one, determinize_games
 from meeplezoo.envs.game import as_batch
-from meeplezoo.envs.search import search_kernels
 
 
 def position(name, options, players, seed, plies):
@@ -42,7 +43,7 @@ def returns(game, state, win=0.5):
 
 def after(game, state, action):
     state = state.copy()
-    game.kernels.apply_one(as_batch(state), action)
+    apply_one(as_batch(state), action)
     return state
 
 
@@ -85,7 +86,7 @@ def average_values(game, state, deals=250):
     total = dict.fromkeys(np.flatnonzero(game.mask(state)).tolist(), 0.0)
     for _ in range(deals):
         dealt = state.copy()
-        game.kernels.determinize(as_batch(dealt), seat, stream)
+        determinize_games(as_batch(dealt), seat, stream)
         values = action_values(game, dealt)
         if values is None:
             return None
@@ -465,7 +466,7 @@ def test_nobody_peeks(name, options, text):
     game, state = position(name, options, "random", 4, 12)
     other = state.copy()
     stream = np.array([11, 22, 33, 44], np.uint32)
-    game.kernels.determinize(as_batch(other), np.array([state["to_move"]], np.int64), stream)
+    determinize_games(as_batch(other), np.array([state["to_move"]], np.int64), stream)
     assert other["random"].tolist() != state["random"].tolist()
     if name != "azul":
         assert other["hands"].tolist() != state["hands"].tolist()
@@ -584,7 +585,7 @@ TICK = 1 / 1024
 
 def ticking(monkeypatch, game, seconds=TICK, loading=0.0):
     """Patch the clock of the searches of a game."""
-    return clock_of_work(monkeypatch, search_kernels(game.spec), lambda given: given[3], seconds, loading)
+    return clock_of_work(monkeypatch, mcts_agent, "search_games", lambda given: given[3], seconds, loading)
 
 
 @pytest.mark.parametrize(
@@ -639,16 +640,16 @@ def test_the_time_limit_of_many_decisions(monkeypatch):
     game = make_game("azul")
     clock = ticking(monkeypatch, game)
     states = np.concatenate([as_batch(game.new(seed)) for seed in range(4)])
-    assert search_end(DecisionBatch(game, states), 0, 0.0) == math.inf
+    assert deadline_of(DecisionBatch(game, states), 0, 0.0) == math.inf
     decisions = DecisionBatch(game, states, seconds_per_move=10.0)
-    assert search_end(decisions, 0, 0.0) == 9.0
+    assert deadline_of(decisions, 0, 0.0) == 9.0
     # what the first left is not spent
     clock.now = 3.0
-    assert search_end(decisions, 1, 0.0) == 3.0 + 9.0
+    assert deadline_of(decisions, 1, 0.0) == 3.0 + 9.0
     # what the first two took too much is taken from the others
     clock.now = 32.0
-    assert search_end(decisions, 2, 0.0) == 32.0 + 0.9 * 4.0
-    assert search_end(decisions, 3, 0.0) == 32.0 + 0.9 * 8.0
+    assert deadline_of(decisions, 2, 0.0) == 32.0 + 0.9 * 4.0
+    assert deadline_of(decisions, 3, 0.0) == 32.0 + 0.9 * 8.0
 
 
 @pytest.mark.parametrize(("name", "options"), MIDDLES)
