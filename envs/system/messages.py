@@ -38,6 +38,16 @@ def escape_controls(text: str, keep: str = "") -> str:
     return "".join(shown)
 
 
+def pluralize(number: int, noun: str) -> str:
+    """Return a number with its noun, like "1 game", "1,000 games", "2 plies" or "3 passes"."""
+    if number == 1:
+        return f"1 {noun}"
+    if noun.endswith(("ch", "s", "sh", "x")):
+        return f"{number:,} {noun}es"
+    is_consonant_y = noun.endswith("y") and noun[-2:-1] not in tuple("aeiou")
+    return f"{number:,} {noun[:-1]}ies" if is_consonant_y else f"{number:,} {noun}s"
+
+
 def display_width(text: str) -> int:
     """Return how many columns of a terminal a text takes: East Asian wide characters two, combining ones none."""
     if text.isascii():

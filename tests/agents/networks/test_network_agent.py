@@ -672,7 +672,7 @@ def test_the_head_says_what_winning_weighs(value, training, win, tmp_path):
             "speed=3",
             "there is no setting 'speed'; the settings are sims, seconds, considered, c, plies, win, chance, sample",
         ),
-        ("sims", "sims must be an integer, not ''"),
+        ("sims", "setting 'sims' must have the form name=value"),
         ("sims=2.5", "sims must be an integer, not '2.5'"),
         ("c=x", "c must be a number, not 'x'"),
         ("sims=-1", "sims must be from 0 to"),
