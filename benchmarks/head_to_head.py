@@ -14,11 +14,11 @@ import numpy as np
 from ..agents.arena.evaluation import evaluate
 from ..envs import Game, make_game
 from ..envs.engine.random_stream import MAX_SEED
-from ..training.learner import AGENT_KINDS
+from ..training.algorithm import AGENT_KINDS
 from ..training.run_folder import RunFolder
 from .learning_statistics import summary
 
-_OTHER_DEALS = 2_000_000
+_EVALUATION_SEED_OFFSET = 2_000_000
 """Added to the seed: no policy has been measured on these deals."""
 
 
@@ -27,7 +27,7 @@ def last_agent(folder: RunFolder) -> str:
     return next(f"{agent}:{folder.last(kind)}" for kind, agent in AGENT_KINDS.items() if folder.last(kind).is_file())
 
 
-def play_duels(runs: Sequence[dict[str, Any]], folders: Sequence[Path], games: int) -> list[dict[str, Any]]:
+def play_head_to_head(runs: Sequence[dict[str, Any]], folders: Sequence[Path], games: int) -> list[dict[str, Any]]:
     """Let the last policies of all algorithms of a game play each other, seed by seed.
 
     Arguments:
@@ -61,5 +61,5 @@ def _win_rates(game: Game, ones: dict[int, str], others: dict[int, str], games: 
     rates = {}
     for seed in sorted(ones.keys() & others.keys()):
         names = [ones[seed], *[others[seed]] * (game.num_players - 1)]
-        rates[seed] = evaluate(game, names, games, (seed + _OTHER_DEALS) & MAX_SEED).agents[0].win_rate
+        rates[seed] = evaluate(game, names, games, (seed + _EVALUATION_SEED_OFFSET) & MAX_SEED).agents[0].win_rate
     return rates

@@ -19,7 +19,7 @@ SEED = 1
 _DECISIONS = 100_000
 
 
-def drawn_actions(game: Game, batch_size: int, steps: int) -> np.ndarray:
+def draw_actions(game: Game, batch_size: int, steps: int) -> np.ndarray:
     """Return the actions of random play from SEED on, int64 [steps, batch_size]."""
     batch = GameBatch(game, batch_size)
     batch.reset(SEED)
@@ -33,7 +33,7 @@ def drawn_actions(game: Game, batch_size: int, steps: int) -> np.ndarray:
 def engine_step(game: Game, batch_size: int, mask: bool, observation: bool) -> Work:
     """Time `GameBatch.step` with its test of the actions, with or without writing masks and observations."""
     steps = max(20, _DECISIONS // batch_size)
-    actions = list(drawn_actions(game, batch_size, steps))
+    actions = list(draw_actions(game, batch_size, steps))
     batch = GameBatch(game, batch_size)
     outputs: dict[str, Any] = {}
     if mask:

@@ -24,20 +24,20 @@ from ..envs.system.files import write_atomically
 from ..envs.system.messages import error_line, shorten
 from ..training.config import ALGORITHMS, TrainingConfig, settings_of
 from ..training.config_files import config_names, read_config
-from ..training.progress import duration
-from .arguments import BenchmarkParser, integer, number_up_to, read_json, written_file
-from .head_to_head import play_duels
+from ..training.progress import format_duration
+from .arguments import BenchmarkParser, integer, number_up_to, output_path, read_json
+from .head_to_head import play_head_to_head
 from .learning_picture import draw
 from .learning_processes import Interrupted, Job, run_jobs
-from .learning_run import NEVER, PACE_KEYS, RESULT_KEYS, Plan
+from .learning_run import NEVER, RESULT_KEYS, THROUGHPUT_KEYS, Plan
 from .learning_statistics import compare
 
 REFERENCES = ("random", "greedy")
 """Opponents at every point in time; the mean win rate against them is the score."""
 FINAL_REFERENCES = (*REFERENCES, "mcts:sims=100")
-DONE, FAILED, WRONGLY_CALLED, INTERRUPTED = 0, 1, 2, 130
+DONE, FAILED, USAGE_ERROR, INTERRUPTED = 0, 1, 2, 130
 
-_LEFT_OUT = ("quick", "demo")
+_EXCLUDED = ("quick", "demo")
 _OURS = ("seed", "run", "decisions", "minutes", "threads", "players", "device", "game", "algorithm", "options")
 """Settings that the benchmark gives itself."""
 
@@ -64,7 +64,7 @@ def choose_configs(
     """
     chosen: dict[tuple[str, str], str] = {}
     for name in config_names() if names is None else names:
-        if any(word in Path(name).stem for word in _LEFT_OUT):
+        if any(word in Path(name).stem for word in _EXCLUDED):
             continue
         config = read_config(name)
         if config.make_game().num_players == players and config.game in games and config.algorithm in algorithms:
@@ -127,7 +127,7 @@ def train_all(
         warm_up(make_game(game))
     failed = run_jobs([_job(plan, out) for plan in measurements], processes, "speeds")
     ready = [plan for plan in measurements if plan.result.is_file()]
-    paces = {plan.folder: read_json(plan.result, PACE_KEYS) for plan in ready}
+    paces = {plan.folder: read_json(plan.result, THROUGHPUT_KEYS) for plan in ready}
     plans = [Plan(**{**asdict(plan), "pace": pace}) for folder, pace in paces.items() for plan in runs[folder]]
     # the first seed of all, then the second: what an interruption leaves can be compared
     plans.sort(key=lambda plan: int(plan.folder.rpartition("-")[2]))
@@ -161,14 +161,14 @@ def report(results: list[Path], settings: Settings, out: Path, copy: Path | None
     """Write the JSON file and the picture of finished runs and print the tables."""
     runs = [read_json(path, RESULT_KEYS) for path in results]
     found = compare(runs, settings.minutes, settings.points)
-    duels = play_duels(runs, [path.parent for path in results], settings.games_per_evaluation)
+    duels = play_head_to_head(runs, [path.parent for path in results], settings.games_per_evaluation)
     content = {"settings": asdict(settings), **found, "duels": duels, "runs": runs}
     for path in [out / "learning.json", *([copy] if copy else [])]:
         with write_atomically(path, "w") as file:
             json.dump(content, file, indent=1)
             file.write("\n")
     draw(found, settings.references, out / "learning.png")
-    print("\n".join([*time_table(found, settings), "", *final_table(found), *duel_table(duels)]))
+    print("\n".join([*time_table(found, settings), "", *final_table(found), *head_to_head_table(duels)]))
     print(f"\ndata: {out / 'learning.json'}\npicture: {out / 'learning.png'}")
 
 
@@ -207,7 +207,7 @@ def final_table(found: dict[str, Any]) -> list[str]:
     return lines
 
 
-def duel_table(duels: list[dict[str, Any]]) -> list[str]:
+def head_to_head_table(duels: list[dict[str, Any]]) -> list[str]:
     """Return what came of games between the algorithms as a table in Markdown below an empty line; nothing of none."""
     if not duels:
         return []
@@ -277,7 +277,7 @@ def _parser() -> BenchmarkParser:
     )
     parser.add_argument("--out", type=Path, metavar="FOLDER", help="where all is kept (default: runs/learning-TIME)")
     parser.add_argument("--resume", action="store_true", help="go on in --out: what has ended is not done again")
-    parser.add_argument("--json", type=written_file, metavar="FILE", help="write the data to this file, too")
+    parser.add_argument("--json", type=output_path, metavar="FILE", help="write the data to this file, too")
     return parser
 
 
@@ -285,7 +285,7 @@ def _cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def _checked(chosen: argparse.Namespace) -> Settings:
+def _check_arguments(chosen: argparse.Namespace) -> Settings:
     """Fill in what depends on --quick, and return the settings; ValueError if something is wrong."""
     defaults = (2, 2.0, 4, 100) if chosen.quick else (5, 20.0, 10, 200)
     for name, value in zip(("seeds", "minutes", "points", "games_per_evaluation"), defaults, strict=True):
@@ -309,7 +309,7 @@ def main(arguments: list[str] | None = None) -> int:
     """Train what is not there yet, print the tables and write files; return the exit code."""
     chosen = _parser().parse_args(arguments)
     try:
-        settings = _checked(chosen)
+        settings = _check_arguments(chosen)
         configs = choose_configs(chosen.games, chosen.algorithms, chosen.players)
         if not configs:
             raise ValueError(f"no config of the package is of these games and algorithms for {chosen.players} players")
@@ -320,13 +320,13 @@ def main(arguments: list[str] | None = None) -> int:
         begin(out, settings, resume=chosen.resume)
     except ValueError as error:
         print(error_line(error), file=sys.stderr)
-        return WRONGLY_CALLED
+        return USAGE_ERROR
     for game in chosen.games:
         for algorithm in chosen.algorithms:
             if (game, algorithm) not in configs:
                 print(f"left out: {game} has no config of {algorithm}", file=sys.stderr)
     number = sum(map(len, runs.values()))
-    total = duration(60 * settings.minutes * -(-number // chosen.processes))
+    total = format_duration(60 * settings.minutes * -(-number // chosen.processes))
     print(f"{number} runs, {chosen.processes} side by side: {total} of training, and more around it", file=sys.stderr)
     try:
         results, failed = train_all(measurements, runs, chosen.processes, out)

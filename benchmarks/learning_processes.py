@@ -11,7 +11,7 @@ from typing import Any
 
 from ..envs.system.files import write_atomically
 from ..envs.system.signals import interrupt_on_terminate
-from ..training.progress import duration
+from ..training.progress import format_duration
 
 _ONE_THREAD = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMBA_NUM_THREADS")
 _LOOK_EVERY_SECONDS = 0.2
@@ -55,7 +55,7 @@ def run_jobs(jobs: list[Job], processes: int, what: str) -> list[Job]:
                     done = job.result.is_file()
                     failed += [] if done else [job]
                     text = f"{what}: {ended} of {total}, {job.name}{'' if done else ' FAILED'}"
-                    print(f"{text}, {duration(time.monotonic() - began)}", file=sys.stderr, flush=True)
+                    print(f"{text}, {format_duration(time.monotonic() - began)}", file=sys.stderr, flush=True)
         except KeyboardInterrupt:
             _stop(running)
             raise Interrupted from None

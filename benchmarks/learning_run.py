@@ -27,18 +27,18 @@ from .head_to_head import last_agent
 
 NEVER = 10**9
 """Iterations to the next evaluation or checkpoint: a leg ends with both, and that will do."""
-PACE_SECONDS = 20.0
+THROUGHPUT_SECONDS = 20.0
 """For so long a speed is measured, but no longer than a quarter of a run."""
-LONGEST_PACE_SECONDS = 180.0
-PACE_ITERATIONS = 3
+LONGEST_THROUGHPUT_SECONDS = 180.0
+THROUGHPUT_ITERATIONS = 3
 SLACK = 0.01
 """Share of a run's time that is not worth another leg."""
-PACE_KEYS = ("first_decisions", "first_seconds", "decisions_per_second")
+THROUGHPUT_KEYS = ("first_decisions", "first_seconds", "decisions_per_second")
 RESULT_KEYS = (
     *("game", "options", "algorithm", "config", "seed", "decisions", "training_seconds", "seconds", "schedule"),
     *("final", "evaluations"),
 )
-_OTHER_DEALS = 1_000_000
+_EVALUATION_SEED_OFFSET = 1_000_000
 """Added to the seed for the last evaluation."""
 
 
@@ -61,9 +61,9 @@ class Plan:
     final_games: int
 
     @property
-    def pace_seconds(self) -> float:
+    def throughput_seconds(self) -> float:
         """Return for how long the speed is measured."""
-        return min(PACE_SECONDS, 60 * self.minutes / 4)
+        return min(THROUGHPUT_SECONDS, 60 * self.minutes / 4)
 
     @property
     def result(self) -> Path:
@@ -71,11 +71,11 @@ class Plan:
         return Path(self.folder) / ("pace.json" if self.measure else "result.json")
 
 
-def carry_out(plan: Plan) -> int:
+def run_plan(plan: Plan) -> int:
     """Measure a speed, or train and evaluate a run, write the result; return the exit code of the training."""
     folder = RunFolder(plan.folder)
     if not plan.measure:
-        code = train_by_the_clock(plan, folder)
+        code = train_for_time(plan, folder)
         if code == DONE:
             _write(plan.result, _result(plan, folder))
         return code
@@ -87,29 +87,31 @@ def carry_out(plan: Plan) -> int:
 def _measure(plan: Plan, folder: RunFolder) -> int:
     """Train until the speed is known: `first_...` of the first iteration alone, with its lessons."""
     config = read_config(plan.config, plan.overrides)
-    shortened = shortened_settings(config, 0.0)
-    limits = [f"decisions={NEVER}", f"minutes={plan.pace_seconds / 60}", f"run={folder.path}"]
+    shortened = scale_settings(config, 0.0)
+    limits = [f"decisions={NEVER}", f"minutes={plan.throughput_seconds / 60}", f"run={folder.path}"]
     code = train_command(plan.config, [*shortened, *plan.overrides, *limits], None)
     while code == DONE:
         rows = folder.read_metrics()
-        if pace_is_known(rows, config.decisions_per_iteration, plan.pace_seconds):
-            _write(plan.result, pace_of(rows, config.decisions_per_iteration))
+        if throughput_is_known(rows, config.decisions_per_iteration, plan.throughput_seconds):
+            _write(plan.result, measured_throughput(rows, config.decisions_per_iteration))
             break
-        minutes = (rows[-1]["seconds"] + plan.pace_seconds) / 60
+        minutes = (rows[-1]["seconds"] + plan.throughput_seconds) / 60
         code = train_command(None, [f"minutes={minutes}"], str(folder.path))
     return code
 
 
-def pace_is_known(rows: list[dict[str, Any]], decisions_per_iteration: int, enough: float) -> bool:
+def throughput_is_known(rows: list[dict[str, Any]], decisions_per_iteration: int, enough: float) -> bool:
     """Return whether rows of metrics cover enough seconds, and enough decisions, as these may come in bursts."""
-    if len(rows) <= PACE_ITERATIONS:
+    if len(rows) <= THROUGHPUT_ITERATIONS:
         return False
     seconds = rows[-1]["training_seconds"] - rows[1]["training_seconds"]
     made = rows[-1]["decisions"] - rows[1]["decisions"]
-    return seconds >= enough and (made >= PACE_ITERATIONS * decisions_per_iteration or seconds >= LONGEST_PACE_SECONDS)
+    return seconds >= enough and (
+        made >= THROUGHPUT_ITERATIONS * decisions_per_iteration or seconds >= LONGEST_THROUGHPUT_SECONDS
+    )
 
 
-def pace_of(rows: list[dict[str, Any]], decisions_per_iteration: int) -> dict[str, float]:
+def measured_throughput(rows: list[dict[str, Any]], decisions_per_iteration: int) -> dict[str, float]:
     """Return decisions and seconds of the first iteration, and decisions per second of those behind it."""
     first, last = rows[1], rows[-1]
     iterations = last["iteration"] - first["iteration"]
@@ -122,7 +124,7 @@ def pace_of(rows: list[dict[str, Any]], decisions_per_iteration: int) -> dict[st
     }
 
 
-def expected_decisions(config: TrainingConfig, pace: dict[str, float], seconds: float) -> int:
+def estimate_decisions(config: TrainingConfig, pace: dict[str, float], seconds: float) -> int:
     """Return how many decisions a run of a config makes in some seconds of training.
 
     Lessons before the first iteration of play have a speed of their own; they take their share as in the config.
@@ -134,7 +136,7 @@ def expected_decisions(config: TrainingConfig, pace: dict[str, float], seconds: 
     return max(1, round(seconds / seconds_each))
 
 
-def shortened_settings(config: TrainingConfig, share: float) -> list[str]:
+def scale_settings(config: TrainingConfig, share: float) -> list[str]:
     """Return overrides that fit a run of this share of the config's decisions, at most 1.
 
     What a config counts in decisions or iterations from its beginning, apart from the learning rate, is made shorter in
@@ -145,28 +147,28 @@ def shortened_settings(config: TrainingConfig, share: float) -> list[str]:
     return [f"{name}={max(1, round(share * value)) if value else value}" for name, value in given.items()]
 
 
-def train_by_the_clock(plan: Plan, folder: RunFolder) -> int:
+def train_for_time(plan: Plan, folder: RunFolder) -> int:
     """Train a run, or what is left of it, until its time is over; return the exit code of the training."""
     assert plan.pace is not None
     config = read_config(plan.config, plan.overrides)
     seconds = 60 * plan.minutes
-    expected = expected_decisions(config, plan.pace, seconds)
+    expected = estimate_decisions(config, plan.pace, seconds)
     if not folder.checkpoint.is_file():
         shutil.rmtree(folder.path, ignore_errors=True)
-        shortened = shortened_settings(config, min(1.0, expected / config.decisions))
+        shortened = scale_settings(config, min(1.0, expected / config.decisions))
         # no time for an iteration: the first evaluation and a checkpoint
         limits = [f"decisions={expected}", "minutes=0", f"run={folder.path}"]
         code = train_command(plan.config, [*shortened, *plan.overrides, *limits], None)
         if code != DONE:
             return code
-    while leg := next_leg(folder.read_metrics(), seconds, plan.points, expected):
+    while leg := next_segment(folder.read_metrics(), seconds, plan.points, expected):
         code = train_command(None, leg, str(folder.path))
         if code != DONE:
             return code
     return DONE
 
 
-def next_leg(rows: list[dict[str, Any]], seconds: float, points: int, expected: int) -> list[str]:
+def next_segment(rows: list[dict[str, Any]], seconds: float, points: int, expected: int) -> list[str]:
     """Return the overrides of the next leg of a run; none if its time is over.
 
     Arguments:
@@ -192,7 +194,7 @@ def planned_decisions(rows: list[dict[str, Any]], seconds: float, expected: int)
     As long as it has none, it is that of `expected` decisions in all the time.
     """
     last = rows[-1]
-    made = last["decisions"] - rows[1]["decisions"] if len(rows) > PACE_ITERATIONS else 0
+    made = last["decisions"] - rows[1]["decisions"] if len(rows) > THROUGHPUT_ITERATIONS else 0
     speed = made / (last["training_seconds"] - rows[1]["training_seconds"]) if made else expected / seconds
     left = max(0.0, seconds - last["training_seconds"])
     return int(last["decisions"] + max(1, round(speed * left)))
@@ -200,7 +202,7 @@ def planned_decisions(rows: list[dict[str, Any]], seconds: float, expected: int)
 
 def _seconds_per_iteration(rows: list[dict[str, Any]]) -> float:
     """Return the mean training time of an iteration but the first; 0.0 before there are any."""
-    if len(rows) <= PACE_ITERATIONS:
+    if len(rows) <= THROUGHPUT_ITERATIONS:
         return 0.0
     seconds: float = rows[-1]["training_seconds"] - rows[1]["training_seconds"]
     return seconds / (rows[-1]["iteration"] - rows[1]["iteration"])
@@ -213,7 +215,7 @@ def _result(plan: Plan, folder: RunFolder) -> dict[str, Any]:
     learner = last_agent(folder)
     final = {}
     for reference in plan.final_references:
-        seed = (config.seed + _OTHER_DEALS) & MAX_SEED
+        seed = (config.seed + _EVALUATION_SEED_OFFSET) & MAX_SEED
         table = evaluate(game, [learner, *[reference] * (game.num_players - 1)], plan.final_games, seed)
         result = table.agents[0]
         interval = list(result.interval)
@@ -256,7 +258,7 @@ def _write(path: Path, content: dict[str, Any]) -> None:
 def main(words: list[str]) -> int:
     """Carry out the plan of a file."""
     plan = Plan(**read_json(Path(words[0]), tuple(field.name for field in fields(Plan))))
-    return carry_out(plan)
+    return run_plan(plan)
 
 
 if __name__ == "__main__":

@@ -24,10 +24,10 @@ from ..envs.options import Number
 from ..envs.registry import describe
 from ..envs.system.files import write_atomically
 from ..envs.system.messages import error_line
+from ..training.algorithm import make_algorithm, prepare_torch
 from ..training.config import settings_of
 from ..training.config_reading import make_config
-from ..training.learner import make_learner, prepare_torch
-from .arguments import BenchmarkParser, written_file
+from .arguments import BenchmarkParser, output_path
 
 REPEATS = 6
 SETTINGS = {
@@ -56,12 +56,12 @@ def decisions_per_second(settings: dict[str, Any]) -> float:
     """Return decisions by second of processor time of the fastest of REPEATS iterations of a new learner."""
     config = make_config(settings)
     prepare_torch(config)
-    learner = make_learner(config, config.make_game())
-    learner.iterate(0)
+    learner = make_algorithm(config, config.make_game())
+    learner.train_iteration(0)
     fastest = 0.0
     for iteration in range(1, 1 + REPEATS):
         before, began = learner.decisions, time.process_time()
-        learner.iterate(iteration)
+        learner.train_iteration(iteration)
         fastest = max(fastest, (learner.decisions - before) / (time.process_time() - began))
     return fastest
 
@@ -114,7 +114,7 @@ def main(arguments: list[str] | None = None) -> int:
         description="Measure decisions per second of processor time of the policy-gradient learners.",
     )
     parser.add_argument("--game", choices=game_names(), help="this game only (default: all)")
-    parser.add_argument("--json", type=written_file, metavar="FILE", help="write the rows to a JSON file")
+    parser.add_argument("--json", type=output_path, metavar="FILE", help="write the rows to a JSON file")
     parser.add_argument("settings", nargs="*", metavar="KEY=VALUE", help="other settings of training, for all rows")
     chosen = parser.parse_args(arguments)
     print(f"{'game':<12}{'pl.':>3}  {'learner':<24}{'decisions/s':>13}{'times':>7}{'product':>10}", flush=True)

@@ -14,7 +14,7 @@ from ...envs.engine.state import RUNNING
 from ...envs.game import Game, IllegalMove, illegal_action_message
 from ...envs.interfaces.decision_batch import DecisionBatch
 from ...envs.system.messages import shorten
-from ..external.replies import sentence, shortened
+from ..external.replies import sentence, truncate
 from ..protocol import Agent, AgentFailure
 from ..registry import is_own_bot, make_agent
 from .match_seeds import MatchSeeds, new_secret
@@ -120,7 +120,7 @@ def act_or_forfeit(
         return failure.actions, {index: sentence(reason) for index, reason in failure.reasons.items()}
     except Exception as error:  # whatever it is, it costs the agent these games, and the reason is kept
         nothing = np.full(len(states), NO_ACTION)
-        return nothing, dict.fromkeys(everywhere, f"crashed: {type(error).__name__}: {shortened(str(error))}")
+        return nothing, dict.fromkeys(everywhere, f"crashed: {type(error).__name__}: {truncate(str(error))}")
     if not _has_form(actions, len(states)):
         reason = f"must return {len(states)} integer actions, not {actions.dtype} of shape {actions.shape}"
         return np.full(len(states), NO_ACTION), dict.fromkeys(everywhere, reason)

@@ -232,7 +232,7 @@ class Unprintable:
         raise RuntimeError("this value has no repr")
 
 
-def _wrapped(wrap: Callable[[Any], Any], depth: int) -> Any:
+def _nest_value(wrap: Callable[[Any], Any], depth: int) -> Any:
     value: Any = 0
     for _ in range(depth):
         value = wrap(value)
@@ -243,8 +243,8 @@ NAMES: dict[str, Any] = {
     "np": np,
     "nan": float("nan"),
     "inf": float("inf"),
-    "nested": lambda depth: _wrapped(lambda value: [value], depth),
-    "nested_object": lambda depth: _wrapped(lambda value: {"a": value}, depth),
+    "nested": lambda depth: _nest_value(lambda value: [value], depth),
+    "nested_object": lambda depth: _nest_value(lambda value: {"a": value}, depth),
     "Decimal": Decimal,
     "Fraction": Fraction,
     "Unprintable": Unprintable,

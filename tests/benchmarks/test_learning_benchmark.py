@@ -19,13 +19,13 @@ from meeplezoo.benchmarks import learning
 from meeplezoo.benchmarks.learning_processes import Interrupted, Job, run_jobs
 from meeplezoo.benchmarks.learning_run import (
     Plan,
-    carry_out,
-    expected_decisions,
-    next_leg,
-    pace_is_known,
-    pace_of,
+    estimate_decisions,
+    measured_throughput,
+    next_segment,
     planned_decisions,
-    shortened_settings,
+    run_plan,
+    scale_settings,
+    throughput_is_known,
 )
 from meeplezoo.benchmarks.learning_statistics import bootstrap, compare, curve, interquartile_mean, score, summary
 from meeplezoo.training.config_reading import make_config
@@ -155,17 +155,17 @@ def read_leg(leg):
 def test_legs_end_at_the_points_and_the_schedule_with_the_time():
     begun = rows_of((0, 0.0))
     # nothing is known but what was expected; the first evaluation's three seconds are added
-    assert read_leg(next_leg(begun, 100.0, 4, 5000)) == {"decisions": 5000, "minutes": pytest.approx(28 / 60)}
+    assert read_leg(next_segment(begun, 100.0, 4, 5000)) == {"decisions": 5000, "minutes": pytest.approx(28 / 60)}
     # the first iteration, slow and with lessons, is left out: 100 decisions in two seconds
     rows = [*begun, *rows_of((0, 0.0), *((400 + 100 * number, 10.0 + 2 * number) for number in range(8)))[1:]]
     assert (rows[-1]["decisions"], rows[-1]["training_seconds"]) == (1100, 24.0)
-    leg = read_leg(next_leg(rows, 100.0, 4, 5000))
+    leg = read_leg(next_segment(rows, 100.0, 4, 5000))
     assert leg["decisions"] == planned_decisions(rows, 100.0, 5000) == 1100 + 76 * 50
     # half an iteration from the point at 25 s is near enough: on to 50 s, and half an iteration less
     assert leg["minutes"] == pytest.approx((27 + 26 - 1) / 60)
     late = [*rows, *rows_of((0, 0), (4700, 99.1))[1:]]
     late[-1]["iteration"] = 45
-    assert next_leg(late, 100.0, 4, 5000) == []
+    assert next_segment(late, 100.0, 4, 5000) == []
 
 
 def test_a_plan_is_never_behind_what_has_been_done():
@@ -178,29 +178,35 @@ def test_a_plan_is_never_behind_what_has_been_done():
 
 def test_pace():
     rows = rows_of((0, 0.0), (50, 9.0), (60, 10.0), (130, 12.0))
-    assert pace_of(rows, 64) == {"first_decisions": 50, "first_seconds": 9.0, "decisions_per_second": 80 / 3}
-    assert not pace_is_known(rows, 20, 5.0)
-    assert pace_is_known([*rows, *rows_of((0, 0), (230, 15.0))[1:]], 60, 5.0)
+    assert measured_throughput(rows, 64) == {
+        "first_decisions": 50,
+        "first_seconds": 9.0,
+        "decisions_per_second": 80 / 3,
+    }
+    assert not throughput_is_known(rows, 20, 5.0)
+    assert throughput_is_known([*rows, *rows_of((0, 0), (230, 15.0))[1:]], 60, 5.0)
     # too few decisions yet, but after three minutes that has to do
-    assert not pace_is_known([*rows, *rows_of((0, 0), (229, 15.0))[1:]], 60, 5.0)
-    assert pace_is_known([*rows, *rows_of((0, 0), (229, 200.0))[1:]], 60, 5.0)
+    assert not throughput_is_known([*rows, *rows_of((0, 0), (229, 15.0))[1:]], 60, 5.0)
+    assert throughput_is_known([*rows, *rows_of((0, 0), (229, 200.0))[1:]], 60, 5.0)
     # no game has ended: as if all decisions were to be learned from
-    assert pace_of(rows_of((0, 0.0), (0, 1.0), (0, 3.0), (0, 5.0)), 64)["decisions_per_second"] == 2 * 64 / 4
+    assert (
+        measured_throughput(rows_of((0, 0.0), (0, 1.0), (0, 3.0), (0, 5.0)), 64)["decisions_per_second"] == 2 * 64 / 4
+    )
 
 
 def test_a_run_of_a_tenth_has_a_tenth_of_the_lessons():
     zero = make_config({"game": "azul", "algorithm": "alphazero", "decisions": 10_000, "warm_decisions": 2000})
     pace = {"first_decisions": 100, "first_seconds": 1.0, "decisions_per_second": 10.0}
     # of 1,000 decisions 200 take 2 s, 800 take 80 s
-    assert expected_decisions(zero, pace, 82.0) == 1000
-    assert shortened_settings(zero, 0.1) == ["warm_decisions=200"]
+    assert estimate_decisions(zero, pace, 82.0) == 1000
+    assert scale_settings(zero, 0.1) == ["warm_decisions=200"]
     without = make_config({"game": "azul", "algorithm": "alphazero", "decisions": 10_000, "warm_decisions": 0})
-    assert expected_decisions(without, pace, 82.0) == 820
-    assert shortened_settings(without, 0.1) == ["warm_decisions=0"]
+    assert estimate_decisions(without, pace, 82.0) == 820
+    assert scale_settings(without, 0.1) == ["warm_decisions=0"]
     ppo = make_config({"game": "azul", "algorithm": "ppo", "decisions": 10_000, "snapshot_interval": 25})
-    assert expected_decisions(ppo, pace, 82.0) == 820
-    assert shortened_settings(ppo, 0.1) == ["snapshot_interval=2"]
-    assert shortened_settings(ppo, 0.0) == ["snapshot_interval=1"]
+    assert estimate_decisions(ppo, pace, 82.0) == 820
+    assert scale_settings(ppo, 0.1) == ["snapshot_interval=2"]
+    assert scale_settings(ppo, 0.0) == ["snapshot_interval=1"]
 
 
 # --- configs and calls
@@ -321,7 +327,7 @@ def in_this_process(monkeypatch):
         for job in jobs:
             if not job.result.is_file():
                 done.append(job.name)
-                assert carry_out(Plan(**json.loads(json.dumps(job.plan)))) == 0
+                assert run_plan(Plan(**json.loads(json.dumps(job.plan)))) == 0
         return []
 
     monkeypatch.setattr(learning, "run_jobs", run_here)
@@ -389,7 +395,7 @@ def test_duels_are_played_seed_by_seed_and_for_three_players_both_ways(tmp_path,
             RunFolder(folder).last(kind).touch()
             runs.append({"game": "azul", "options": {"num_players": 3}, "algorithm": algorithm, "seed": seed})
             folders.append(folder)
-    one, other = learning_duels.play_duels(runs, folders, 7)
+    one, other = learning_duels.play_head_to_head(runs, folders, 7)
     assert (one["algorithm"], one["opponent"], one["seeds"]) == ("ppo", "maskable_ppo", [0, 1])
     assert (other["algorithm"], other["opponent"]) == ("maskable_ppo", "ppo")
     assert one["win_rates"] == [0.75, 0.75]
@@ -419,7 +425,7 @@ def test_an_interrupted_run_is_saved_and_goes_on(tmp_path):
     trained = before[-1]["training_seconds"]
     assert 0 < trained < 300
     # of its time a second is left
-    assert carry_out(replace(plan, minutes=(trained + 1) / 60)) == 0
+    assert run_plan(replace(plan, minutes=(trained + 1) / 60)) == 0
     after = run.read_metrics()
     assert after[: len(before)] == before
     result = json.loads(plan.result.read_text())

@@ -17,10 +17,10 @@ pytest.importorskip("sb3_contrib")
 import torch
 from tiny_training import assert_same, tiny, train_tiny
 
+from meeplezoo.training.algorithm import check_finite, make_algorithm
 from meeplezoo.training.checkpoint import load_checkpoint, random_states, set_random_states
 from meeplezoo.training.checkpoint_file import read_tree, write_tree
 from meeplezoo.training.command import train_command
-from meeplezoo.training.learner import check_finite, make_learner
 from meeplezoo.training.run_folder import RunFolder
 
 KINDS = {
@@ -236,7 +236,7 @@ def refusal(take, state, place):
 def test_every_part_of_a_state_is_looked_at(run):
     folder, config = run
     state = read_tree(folder.checkpoint)["learner"]
-    learner = make_learner(config, config.make_game())
+    learner = make_algorithm(config, config.make_game())
     number = 0
     for place, other in variants(state):
         assert re.fullmatch(".{10,300}", refusal(learner.set_state, other, place))
@@ -273,7 +273,7 @@ def test_states_of_random_generators_are_looked_at(run):
 def test_numbers_of_places_are_in_range(run):
     """Seats, opponents and counters are indices: a wrong one would reach into other memory."""
     folder, config = run
-    learner = make_learner(config, config.make_game())
+    learner = make_algorithm(config, config.make_game())
 
     def with_array(path, change):
         state = read_tree(folder.checkpoint)["learner"]

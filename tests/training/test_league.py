@@ -11,7 +11,7 @@ from tiny_training import assert_same, tiny
 from meeplezoo.agents.networks.architecture import Architecture, build
 from meeplezoo.envs import make_game
 from meeplezoo.envs.interfaces.decision_batch import DecisionBatch
-from meeplezoo.training.league import DECAY, FIRST_GAMES, FrozenPolicy, League, draw_probabilities
+from meeplezoo.training.league import DECAY, FIRST_GAMES, FrozenPolicy, League, pfsp_probabilities
 
 
 def league_of(players=2, **changes):
@@ -36,12 +36,12 @@ def marks(league):
 def test_probabilities_by_hand():
     rates = np.array([0.5, 0.0, 1.0, 0.9])
     weights = np.array([0.25, 1.0, 0.0, 0.01])
-    np.testing.assert_allclose(draw_probabilities(rates, 0.2, 2.0), 0.05 + 0.8 * weights / 1.26)
-    np.testing.assert_allclose(draw_probabilities(rates, 0.0, 1.0), np.array([0.5, 1.0, 0.0, 0.1]) / 1.6)
-    np.testing.assert_allclose(draw_probabilities(rates, 1.0, 2.0), [0.25] * 4)
-    np.testing.assert_allclose(draw_probabilities(rates, 0.3, 0.0), [0.25] * 4)
+    np.testing.assert_allclose(pfsp_probabilities(rates, 0.2, 2.0), 0.05 + 0.8 * weights / 1.26)
+    np.testing.assert_allclose(pfsp_probabilities(rates, 0.0, 1.0), np.array([0.5, 1.0, 0.0, 0.1]) / 1.6)
+    np.testing.assert_allclose(pfsp_probabilities(rates, 1.0, 2.0), [0.25] * 4)
+    np.testing.assert_allclose(pfsp_probabilities(rates, 0.3, 0.0), [0.25] * 4)
     # all beaten always: all alike
-    np.testing.assert_allclose(draw_probabilities(np.ones(2), 0.1, 2.0), [0.5, 0.5])
+    np.testing.assert_allclose(pfsp_probabilities(np.ones(2), 0.1, 2.0), [0.5, 0.5])
 
 
 @pytest.mark.parametrize("players", [2, 4])

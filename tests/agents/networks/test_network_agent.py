@@ -17,7 +17,7 @@ from patched_clock import Clock
 
 from meeplezoo.agents import DecisionBatch, make_agent
 from meeplezoo.agents.networks import network_agent
-from meeplezoo.agents.networks.architecture import Architecture, build, sees_cells
+from meeplezoo.agents.networks.architecture import Architecture, build, has_cell_plane
 from meeplezoo.agents.networks.network_agent import NetworkAgent, NetworkSettings
 from meeplezoo.agents.networks.network_file import check_fits, load_network, make_metadata, save_network
 from meeplezoo.cli.main import main
@@ -168,10 +168,10 @@ def test_of_no_decisions_nothing_is_said(name, options, encoding, kind):
 
 
 def test_only_planes_whose_cells_are_actions_are_seen_by_cells():
-    assert sees_cells(make_game("qwirkle"))
+    assert has_cell_plane(make_game("qwirkle"))
     flat = make_game("qwirkle", observation="flat")
-    assert not sees_cells(flat)
-    assert not sees_cells(make_game("azul"))
+    assert not has_cell_plane(flat)
+    assert not has_cell_plane(make_game("azul"))
     with pytest.raises(ValueError, match="which qwirkle with the observation flat has not"):
         build(flat, Architecture("cells", (8,)))
 
