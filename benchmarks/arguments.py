@@ -1,4 +1,4 @@
-"""Command lines of the benchmarks, and the JSON that they read: what is wrong is said in one line."""
+"""Command lines of the benchmarks, and the JSON that they read: errors are one line."""
 
 import argparse
 from pathlib import Path

@@ -1,7 +1,7 @@
 """The layers of the suite as work to be timed: every function returns work that makes decisions and counts them.
 
 The decisions are uniformly random legal ones, drawn beforehand, so that a layer is timed alone; only `playout` draws
-its own, inside the kernel. Games begin anew where they end.
+its own, inside the kernel. Games are reset as they end.
 """
 
 from collections.abc import Callable

@@ -54,7 +54,7 @@ def test_table_of_manhattans_sizes_is_that_of_the_code() -> None:
         assert "discard" not in moves[-10]
 
 
-@pytest.mark.parametrize("form", ["planes", "flat"])
+@pytest.mark.parametrize("encoding", ["planes", "flat"])
 @pytest.mark.parametrize("players", [2, 3, 4])
 def test_observation_table_of_qwirkle_is_that_of_the_code(players: int, encoding: str) -> None:
     lines = (ROOT / "docs/qwirkle.md").read_text(encoding="utf-8").splitlines()

@@ -129,7 +129,7 @@ def _read_status(folder: RunFolder, now: float) -> RunStatus:
         decisions_per_second=done / seconds if done and seconds else None,
         **_evaluations(rows),
         agent=folder.best_agent(),
-        changed=max(map(_modified, (folder.config, folder.checkpoint, folder.metrics))),
+        changed=max(map(_mtime, (folder.config, folder.checkpoint, folder.metrics))),
     )
 
 
@@ -207,11 +207,11 @@ def _state(folder: RunFolder, settings: dict[str, Any], rows: list[dict[str, Any
     reached = last["decisions"] >= settings["planned_decisions"]
     if saved and (reached or (minutes is not None and last["seconds"] >= 60 * minutes)):
         return FINISHED, "all decisions made" if reached else "its time is over"
-    if rows and _modified(folder.learning_curve) >= _modified(folder.checkpoint) >= _modified(folder.metrics):
+    if rows and _mtime(folder.learning_curve) >= _mtime(folder.checkpoint) >= _mtime(folder.metrics):
         return STOPPED, "saved; can be resumed"
     times = [0.0, *(row["seconds"] for row in rows)]
     longest = max((after - before for before, after in pairwise(times)), default=0.0)
-    silence = max(0.0, now - max(_modified(folder.config), _modified(folder.metrics)))
+    silence = max(0.0, now - max(_mtime(folder.config), _mtime(folder.metrics)))
     what = "last line of metrics" if rows else "begun, no line of metrics yet,"
     if silence <= max(MIN_SILENCE if len(rows) > 1 else MAX_FIRST_ITERATION, PAUSE_FACTOR * longest):
         return RUNNING, f"{what} {_ago(silence)}"
@@ -232,7 +232,7 @@ def _ago(seconds: float) -> str:
     raise AssertionError
 
 
-def _modified(path: Path) -> float:
+def _mtime(path: Path) -> float:
     """Return when a file was last written; 0.0 if it is not there."""
     try:
         return path.stat().st_mtime

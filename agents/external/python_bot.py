@@ -71,14 +71,14 @@ class PythonBot:
         """Return one legal action for each decision, int64 [n]; AgentFailure if the bot failed at some of them."""
         states = visible_states(decisions, self._stream)
         if self._batched:
-            return self._act_batched(decisions, states)
+            return self._act_batch(decisions, states)
         return decide_each(len(decisions), lambda index: self._decide(decisions, states[index : index + 1], index))
 
     def _decide(self, decisions: DecisionBatch, state: np.ndarray, index: int) -> int:
         reply = self._ask(state, decisions.game_indices[index : index + 1], decisions.seconds_per_move)
         return check_action(decisions, index, reply.get("action"), _text(reply.get("returned")))
 
-    def _act_batched(self, decisions: DecisionBatch, states: np.ndarray) -> np.ndarray:
+    def _act_batch(self, decisions: DecisionBatch, states: np.ndarray) -> np.ndarray:
         actions: list[Any] = []
         failure = ""
         try:

@@ -231,8 +231,10 @@ def _check_header(header: dict[str, Any], expected: dict[str, "torch.Tensor"]) -
         # every architecture is made of float32
         right = {"dtype": "F32", "shape": list(tensor.shape)}
         if not isinstance(found, dict) or first_difference(right, {key: found.get(key) for key in right}) is not None:
-            form = f"{shorten(found.get('shape'))} {shorten(found.get('dtype'))}" if isinstance(found, dict) else "none"
-            raise ValueError(f"the weights {name!r} must be {right['shape']} 'F32', not {form}")
+            given = (
+                f"{shorten(found.get('shape'))} {shorten(found.get('dtype'))}" if isinstance(found, dict) else "none"
+            )
+            raise ValueError(f"the weights {name!r} must be {right['shape']} 'F32', not {given}")
 
 
 def _read_tensors(content: bytes, expected: dict[str, "torch.Tensor"]) -> dict[str, "torch.Tensor"]:

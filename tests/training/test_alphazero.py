@@ -192,9 +192,9 @@ def test_learning_lowers_the_loss(symmetries, form):
 def test_what_plays_is_the_running_mean_of_the_weights():
     learner = AlphaZeroAlgorithm(zero(), make_game("azul"))
     learner.train_iteration(0)
-    before = [parameter.clone() for parameter in learner.playing.parameters()]
+    before = [parameter.clone() for parameter in learner.ema_network.parameters()]
     learner._step()
-    for old, mean, new in zip(before, learner.playing.parameters(), learner.network.parameters(), strict=True):
+    for old, mean, new in zip(before, learner.ema_network.parameters(), learner.network.parameters(), strict=True):
         torch.testing.assert_close(mean, 0.9 * old + 0.1 * new)
     plain = AlphaZeroAlgorithm(zero(averaging=0.0), make_game("azul"))
     assert plain.playing is plain.network
@@ -214,7 +214,7 @@ def test_a_resumed_run_equals_one_that_was_not_stopped(tmp_path):
     assert rows[0] == rows[1]
     game = make_game("azul")
     one, other = (
-        load_checkpoint(RunFolder(tmp_path / name).checkpoint, game)["learner"] for name in ("straight", "resumed")
+        load_checkpoint(RunFolder(tmp_path / name).checkpoint, game)["algorithm"] for name in ("straight", "resumed")
     )
     assert_same(one, other)
     agent = make_agent(f"net:{tmp_path / 'resumed' / 'last.safetensors'}", game, 1)
@@ -260,7 +260,7 @@ def test_decisions_that_are_not_searched_teach_the_values_alone():
     config = zero(search_share=0.3, win_weight=1.0, outcome_weight=0.5, games=32)
     game = config.make_game()
     learner = AlphaZeroAlgorithm(config, game)
-    lessons = learner.players[0].play(make_evaluate(learner), 120)
+    lessons = learner.actors[0].play(make_evaluate(learner), 120)
     assert lessons.games > 20
     sums = lessons.policy.sum(axis=1)
     searched = sums > 0
@@ -270,7 +270,7 @@ def test_decisions_that_are_not_searched_teach_the_values_alone():
     assert np.isin(lessons.returns[~searched], [0, 0.5, 1]).all()
     assert not np.isin(lessons.returns[searched], [0, 0.5, 1]).all()
     # a minibatch of such decisions has nothing for the policy
-    learner.window.add(replace(lessons, policy=np.zeros_like(lessons.policy)))
+    learner.replay_buffer.add(replace(lessons, policy=np.zeros_like(lessons.policy)))
     before = learner.network.policy.weight.detach().clone()
     policy_loss, value_loss, _, _ = learner._step().tolist()
     assert policy_loss == 0
@@ -295,7 +295,7 @@ def test_values_are_learned_beside_the_margin(value):
         np.zeros((rows, 0), np.float32),
         margins,
     )
-    learner.window.add(lessons)
+    learner.replay_buffer.add(lessons)
     with torch.no_grad():
         learner.network.values.weight.zero_()
     _, value_loss, _, _ = learner._step().tolist()

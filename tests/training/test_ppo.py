@@ -257,7 +257,7 @@ def test_a_rollout_says_what_happened(name, players, share):
     changes = {"game": name, "options": {"num_players": players}, "rollout": 130, "games": 4, "rewards": "margin"}
     learner = learner_of(**changes, dense=True, share_league=share)
     learner.league.grow()
-    game, games, rollout = learner.game, learner.games, learner.games.rollout
+    game, games, rollout = learner.game, learner.collector, learner.collector.rollout
     states, seats = games.batch.states.copy(), games.seats.copy()
     learner.train_iteration(0)
     # the same once more, by hand
@@ -285,8 +285,8 @@ def test_a_rollout_says_what_happened(name, players, share):
 def test_learned_from_are_the_learners_decisions_with_a_successor():
     learner = learner_of(rollout=90, games=8, share_league=0.5)
     with torch.no_grad():
-        learner.games.play(learner._act)
-    rollout = learner.games.rollout
+        learner.collector.play(learner._act)
+    rollout = learner.collector.rollout
     decisions, rows, _ = build_batch(rollout, learner.config)
     chosen = np.zeros((90, 8), bool)
     chosen.reshape(-1)[rows.numpy()] = True
@@ -332,8 +332,8 @@ def test_an_opponent_that_plays_illegally_is_named():
 
 def test_one_step_moves_the_policy_towards_better_actions():
     learner = learner_of(epochs=1, minibatch=512, games=32, rollout=16, share_league=0.0, entropy=0.0)
-    learner.games.play(learner._act)
-    decisions, rows, _ = build_batch(learner.games.rollout, learner.config)
+    learner.collector.play(learner._act)
+    decisions, rows, _ = build_batch(learner.collector.rollout, learner.config)
     chosen = decisions.select(rows)
 
     def mean_of_better():
@@ -404,7 +404,7 @@ def test_the_file_plays_as_the_learner_does(straight):
 
 def test_values_of_dense_rewards_are_added_to_the_margin():
     learner = learner_of(options={"num_players": 3}, dense=True, rollout=16)
-    states = learner.games.batch.states.copy()
+    states = learner.collector.batch.states.copy()
     states["score"][:, 1] = 25
     decisions = DecisionBatch(learner.game, states)
     _, returns = learner.agent("learner", 1).evaluate(decisions)

@@ -195,7 +195,7 @@ def test_a_stopped_and_resumed_run_equals_one_that_was_not(straight, tmp_path):
     assert metrics(path) == metrics(straight)[:4]
     stopped = load_checkpoint(RunFolder(path).checkpoint, make_game("azul"))
     assert stopped["progress"].iteration == 3
-    assert len(stopped["learner"]["pool"]["past"]) == 1
+    assert len(stopped["algorithm"]["pool"]["past"]) == 1
     train_tiny(path, resume=True)
     assert_equal_runs(straight, path)
 

@@ -16,7 +16,7 @@ from meeplezoo.agents import DecisionBatch, make_agent
 from meeplezoo.agents.arena.evaluation import evaluate
 from meeplezoo.agents.maskable_ppo.conv_policy import ConvPolicy
 from meeplezoo.agents.maskable_ppo.model_agent import MaskablePPOAgent
-from meeplezoo.agents.networks.conv import first_lines
+from meeplezoo.agents.networks.conv import crop_starts
 from meeplezoo.envs import GameBatch, make_game
 from meeplezoo.envs.interfaces.sb3_vec_env import SelfPlayVecEnv
 from meeplezoo.training.maskable_ppo import make_model
@@ -93,12 +93,12 @@ def test_logits_do_not_depend_on_the_size_of_the_part_that_is_looked_at(plies):
     corner = observation[:1].clone()
     corner[0, 0] = 1
     filled = torch.cat([observation, corner])
-    assert int(first_lines(filled[:, : SIDE * SIDE].view(-1, SIDE, SIDE)).min()) == 0
+    assert int(crop_starts(filled[:, : SIDE * SIDE].view(-1, SIDE, SIDE)).min()) == 0
     log_whole, value_whole = outputs(policy, filled, torch.cat([mask, mask[:1]]))
     spread = 0.0
     for index in range(len(observation)):
         one = observation[index : index + 1]
-        assert plies > 100 or int(first_lines(one[:, : SIDE * SIDE].view(-1, SIDE, SIDE))) > 0
+        assert plies > 100 or int(crop_starts(one[:, : SIDE * SIDE].view(-1, SIDE, SIDE))) > 0
         log_alone, value_alone = outputs(policy, one, mask[index : index + 1])
         legal = mask[index]
         torch.testing.assert_close(log_alone[0, legal], log_whole[index, legal], rtol=0, atol=2e-5)
