@@ -14,13 +14,13 @@ from .config import CHANGEABLE, TrainingConfig
 from .config_reading import make_config
 
 VERSIONS = "versions"
-"""The key of a run's config.yaml that says what it was made with; reading a config skips it."""
+"""The key of the versions in the config.yaml of a run; reading a config skips it."""
 
 _PACKAGES = ("meeplezoo", "numpy", "torch", "stable-baselines3", "sb3-contrib", "safetensors")
 
 
 def config_names() -> list[str]:
-    """Return the names of the configs that come with the package, like "game/ppo"."""
+    """Return the names of the bundled configs, like "game/ppo"."""
     root = resources.files(_configs_package())
     folders = sorted((one for one in root.iterdir() if one.is_dir()), key=lambda one: one.name)
     return [
@@ -80,7 +80,7 @@ def versions() -> dict[str, str]:
 
 def _config_text(source: str) -> bytes:
     name = source.removesuffix(".yaml")
-    # not so for texts that can be no path, and for folders that happen to be called like a config
+    # a folder may have the name of a bundled config
     if os.path.exists(source) and not (name in config_names() and os.path.isdir(source)):
         try:
             return read_file(source, MOST_BYTES)
@@ -88,7 +88,7 @@ def _config_text(source: str) -> bytes:
             raise ValueError(f"config {source} cannot be read: {error.strerror}") from None
     if name not in config_names():
         raise ValueError(
-            f"there is no config {shorten(source)}: no such file, and the configs that come along are "
+            f"there is no config {shorten(source)}: no such file, and the bundled configs are "
             f"{', '.join(config_names())}"
         )
     return resources.files(_configs_package()).joinpath(f"{name}.yaml").read_bytes()
