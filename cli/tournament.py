@@ -234,12 +234,12 @@ def _play(
 
 
 def _show(table: Standings, folder: TournamentFolder) -> None:
-    from ..agents.arena.report.page import report
+    from ..agents.arena.report.page import render_report
     from ..agents.arena.standings import as_json
     from ..envs.system.messages import display_path
 
     results = as_json(table)
-    folder.write_results(results, report(results))
+    folder.write_results(results, render_report(results))
     print(standings_table(results, described(table.settings.make_game())))
     print(f"\nreport: {display_path(folder.report)}")
     if folder.secret.is_file():
