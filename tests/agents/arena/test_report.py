@@ -90,6 +90,7 @@ CHECKPOINTS = [f"ppo:runs/2024-05-01-self-play/checkpoints/step-{step:09d}.zip" 
 SIXTEEN = [
     agent(name, 900.0 - 40 * index, milliseconds_per_move=0.001 * 2.5**index) for index, name in enumerate(CHECKPOINTS)
 ]
+WIDE = [agent("a", -1234.0, 1000.0), agent("b", -1888.0, 1000.0, milliseconds_per_move=1e5, mean_score=-1234.5)]
 CROWDED = [
     agent(f"WWW-{index}.py:choose", 100.0 + index % 3, milliseconds_per_move=1.0 + index / 50) for index in range(14)
 ]
@@ -334,6 +335,9 @@ def test_enormous_bars_are_cut_off_with_an_arrow() -> None:
     ladder = section(page, "ratings")
     rows = of_class(ladder, "row")
     assert [len(of_class(row, "arrow")) for row in rows] == [0, 0, 0, 0, 1]
+    assert of_class(ladder, "arrow")[0].attrib["transform"].endswith(" rotate(180)")
+    # in the plot of the speed its arrow points down from the axis
+    assert of_class(section(page, "speed"), "arrow")[0].attrib["transform"].endswith("312) rotate(90)")
     assert [len(of_class(row, "dot")) for row in rows] == [1, 1, 1, 1, 0]
     # ± is half the interval of 95 %, here as in the table and on the terminal
     assert "0 ± 784" in words(ladder)
@@ -394,7 +398,7 @@ def test_sixteen_agents_with_long_names(num_players: int) -> None:
     assert len(of_class(section(page, "speed"), "hollow")) == 15
 
 
-@pytest.mark.parametrize("agents", [TWO["agents"], SIXTEEN, CROWDED], ids=["two", "sixteen", "crowded"])
+@pytest.mark.parametrize("agents", [TWO["agents"], WIDE, SIXTEEN, CROWDED], ids=["two", "wide", "sixteen", "crowded"])
 def test_no_text_of_a_chart_covers_another_text_or_a_mark(agents: list[dict[str, Any]]) -> None:
     page = render_report(tournament(agents))
     speed = section(page, "speed")
@@ -403,6 +407,11 @@ def test_no_text_of_a_chart_covers_another_text_or_a_mark(agents: list[dict[str,
     assert all(shared_area(one, other) == 0 for one, other in combinations(boxes, 2))
     dots = [Box(position(dot, "cx") - 4.5, position(dot, "cy") - 4.5, 9, 9) for dot in of_class(speed, "dot")]
     assert all(shared_area(box, dot) == 0 for box in boxes for dot in dots)
+    for mark, box in zip(of_class(speed, "mark"), boxes, strict=True):
+        # whose label is not at hand has a line that leads there
+        dot = of_class(mark, "dot")[0]
+        near = Box(position(dot, "cx"), position(dot, "cy"), 0, 0).grown(11)
+        assert shared_area(near, box) > 0 or len(of_class(mark, "leader")) == 1
     for part in ("ratings", "scores"):
         chart = section(page, part)
         (axis,) = of_class(chart, "axis")
