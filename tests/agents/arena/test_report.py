@@ -410,7 +410,7 @@ def test_no_text_of_a_chart_covers_another_text_or_a_mark(agents: list[dict[str,
     for mark, box in zip(of_class(speed, "mark"), boxes, strict=True):
         # whose label is not at hand has a line that leads there
         dot = of_class(mark, "dot")[0]
-        near = Box(position(dot, "cx"), position(dot, "cy"), 0, 0).grown(11)
+        near = Box(position(dot, "cx"), position(dot, "cy"), 0, 0).grown(14)
         assert shared_area(near, box) > 0 or len(of_class(mark, "leader")) == 1
     for part in ("ratings", "scores"):
         chart = section(page, part)
