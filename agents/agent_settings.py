@@ -12,6 +12,9 @@ from ..envs.system.number_text import parse_integer, parse_number
 MOST_SECONDS = 86_400
 """A day: more than any decision may take."""
 
+CHANCES = ("open", "closed")
+"""How a tree search treats chance: without and with nodes for its events."""
+
 _LONGEST_TEXT = 200
 
 

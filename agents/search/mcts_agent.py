@@ -13,13 +13,12 @@ from ...envs.game import Game, Move
 from ...envs.interfaces.decision_batch import DecisionBatch, check_game
 from ...envs.search import SETTINGS_DTYPE, node_dtype, root_statistics, search_kernels
 from .. import agent_settings
-from ..agent_settings import MOST_SECONDS, Integers, Numbers, Valid, Words, agent_error, check_settings
+from ..agent_settings import CHANCES, MOST_SECONDS, Integers, Numbers, Valid, Words, agent_error, check_settings
 from ..streams import agent_stream
 from .time_limit import chunks, search_end
 
 LEAVES = ("random", "greedy")
 SELECTIONS = ("uct", "puct")
-CHANCES = ("open", "closed")
 _MOST_SIMULATIONS = 10**9
 _VALID: Valid = {
     "sims": Integers(1, _MOST_SIMULATIONS),
