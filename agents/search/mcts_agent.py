@@ -15,13 +15,12 @@ from ...envs.game import Game, Move
 from ...envs.interfaces.decision_batch import DecisionBatch, check_game
 from ...envs.validation.states import State
 from .. import agent_settings
-from ..agent_settings import MOST_SECONDS, Integers, Numbers, Valid, Words, agent_error, check_settings
+from ..agent_settings import CHANCES, MOST_SECONDS, Integers, Numbers, Valid, Words, agent_error, check_settings
 from ..streams import agent_stream
 from .time_limit import chunks, deadline_of
 
 LEAVES = ("random", "greedy")
 SELECTIONS = ("uct", "puct")
-CHANCES = ("open", "closed")
 _MOST_SIMULATIONS = 10**9
 _VALID: Valid = {
     "sims": Integers(1, _MOST_SIMULATIONS),

@@ -10,8 +10,9 @@ from ...view.captions import player_order
 from ...view.stroke_font import letters
 from ...view.svg import Box, document, element, rectangle
 from ...view.svg_theme import CARD_EDGE, HEADER, INK, MARGIN, MUTED, PAGE, WIDTH, card, header, last_move_mark
+from ..state import COLOURS
 from .board_svg import BOARD_HEIGHT, board
-from .captions import COLOURS, last_move_sentence, round_sentence, status_sentence
+from .captions import last_move_sentence, round_sentence, status_sentence
 from .tile_svg import CLOTH, CLOTH_EDGE, CLOTH_INK, CLOTH_LIGHT, LAST_MOVE_ON_CLOTH, definitions, tile
 
 _GAP = 20.0

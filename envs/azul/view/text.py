@@ -7,8 +7,8 @@ from typing import Any
 from ...records.notation import LastMove
 from ...view.ansi import FAINT, LAST_MOVE, STRONG, joined, pad, paint
 from ...view.captions import player_order, points
+from ..state import COLOURS
 from .captions import (
-    COLOURS,
     FLOOR_COSTS,
     floor_cost,
     floor_pieces,

@@ -240,8 +240,12 @@ def test_maskable_ppo_learns_evaluates_and_wraps(name, episodes):
     assert any((old != new).any() for old, new in zip(before, model.policy.parameters(), strict=True))
     assert len(model.ep_info_buffer) >= episodes
     assert all(set(episode) == {"r", "l"} for episode in model.ep_info_buffer)
-    mean, _ = evaluate_policy(model, env, n_eval_episodes=2 * episodes or 4, warn=False)
-    assert -1 <= mean <= 1
+    count = 2 * episodes or 4
+    rewards, lengths = evaluate_policy(model, env, n_eval_episodes=count, warn=False, return_episode_rewards=True)
+    # an episode ends with a loss, a draw or a win, and pays nothing before
+    assert len(rewards) == len(lengths) == count
+    assert set(rewards) <= {-1.0, 0.0, 1.0}
+    assert min(lengths) > 4
     wrapped = VecMonitor(env)
     wrapped.reset()
     assert get_action_masks(wrapped).shape == (8, env.game.num_actions)
