@@ -15,12 +15,12 @@ def short_names(texts: Sequence[str]) -> list[str]:
     Texts of the user's own bots lose the folders of their files and what goes beyond 40 characters, unless two would
     then be called the same; all others are their own names.
     """
-    short = {text: _shortened(text) if is_own_bot(text) else text for text in texts}
+    short = {text: _shorten(text) if is_own_bot(text) else text for text in texts}
     names = list(short.values())
     return [short[text] if names.count(short[text]) == 1 else text for text in texts]
 
 
-def _shortened(text: str) -> str:
+def _shorten(text: str) -> str:
     try:
         name = _short_command(text) if text.startswith("program:") else _short_file(text)
     except ValueError:

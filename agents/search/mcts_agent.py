@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ...envs.engine.rollout import SETTINGS_DTYPE
+from ...envs.engine.rollout import ROLLOUT_SETTINGS
 from ...envs.engine.search_tree import extract_subtree, make_trees, node_dtype, root_statistics
 from ...envs.engine.tree_search import Search, find_observation_node, search_games
 from ...envs.game import Game, Move
@@ -98,7 +98,7 @@ class ViewedMove:
 class SearchView:
     """What a search thought: its simulations, the moves it tried most, and the line (player, move) it expects."""
 
-    simulations: int
+    num_simulations: int
     moves: tuple[ViewedMove, ...]
     line: tuple[tuple[int, Move], ...]
 
@@ -224,8 +224,8 @@ class MCTSAgent:
 
 
 def kernel_settings(game: Game, settings: SearchSettings) -> np.ndarray:
-    """Return the settings as kernels take them, `rollout.SETTINGS_DTYPE` [1]."""
-    row = np.zeros(1, SETTINGS_DTYPE)
+    """Return the settings as kernels take them, `rollout.ROLLOUT_SETTINGS` [1]."""
+    row = np.zeros(1, ROLLOUT_SETTINGS)
     row["c_puct"] = settings.c
     row["puct"] = settings.select == "puct"
     row["closed_loop"] = settings.chance == "closed"

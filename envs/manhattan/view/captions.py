@@ -58,11 +58,11 @@ def options_words(position: dict[str, Any]) -> str:
 
 def tallest_sentence(tallest: Tallest) -> str:
     """Returns where the tallest tower stands, or how many share the greatest height."""
-    if not tallest.places:
+    if not tallest.lots:
         return "no tower yet"
     if not tallest.alone:
-        return f"{len(tallest.places)} towers of {storeys_words(tallest.height)}: no points"
-    city, lot = tallest.places[0]
+        return f"{len(tallest.lots)} towers of {storeys_words(tallest.height)}: no points"
+    city, lot = tallest.lots[0]
     return f"{storeys_words(tallest.height)} on lot {lot} of {city_title(city)}"
 
 

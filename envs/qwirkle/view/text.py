@@ -6,7 +6,7 @@ from itertools import zip_longest
 from typing import Any
 
 from ...records.notation import LastMove
-from ...view.ansi import FAINT, LAST_MOVE, STRONG, joined, pad, paint
+from ...view.ansi import FAINT, LAST_MOVE, STRONG, join_columns, pad, paint
 from ...view.captions import player_order, points
 from ..player_view import Kind, PlayerView, move_in_sight, sight, window
 from ..state import COLOURS, SHAPES
@@ -49,7 +49,7 @@ def text(
     hands = [_turn(position, seen), "", *(_hand(position, seen, player) for player in player_order(position, seat))]
     hands += ["", f"Bag: {tiles_words(seen.bag_size)}"]
     lines += [pad(left, _HANDS_WIDTH) + right for left, right in zip_longest(hands, _counts(seen, seat), fillvalue="")]
-    return joined([*lines, "", *_legend()], colour)
+    return join_columns([*lines, "", *_legend()], colour)
 
 
 def _table(position: dict[str, Any], last_move: LastMove | None) -> list[str]:

@@ -14,7 +14,14 @@ import pytest
 
 from meeplezoo.agents.arena.report.axes import Axis, decade_ticks, rating_range, round_ticks, score_range, share_range
 from meeplezoo.agents.arena.report.charts import boxes_along, front_corners, outline_histogram, pareto_front
-from meeplezoo.agents.arena.report.formatting import decimal, interval, milliseconds, probability, signed, tick
+from meeplezoo.agents.arena.report.formatting import (
+    decimal,
+    format_with_sign,
+    interval,
+    milliseconds,
+    probability,
+    tick,
+)
 from meeplezoo.agents.arena.report.labels import place_labels, text_width
 from meeplezoo.agents.arena.report.page import render_report
 from meeplezoo.envs.view.svg import Box
@@ -548,7 +555,7 @@ def test_text_width_knows_wide_and_combining_characters() -> None:
 
 def test_numbers_as_text() -> None:
     assert [decimal(value) for value in (None, 1234.56, -3.25, -0.01)] == [DASH, "1,234.6", "\u22123.2", "0.0"]
-    assert [signed(value) for value in (10.1, 0.0, 0.01, -2.0)] == ["+10.1", "0.0", "0.0", "\u22122.0"]
+    assert [format_with_sign(value) for value in (10.1, 0.0, 0.01, -2.0)] == ["+10.1", "0.0", "0.0", "\u22122.0"]
     assert interval([-0.5, 1.25], 2, unit="%") == "\u22120.50 to 1.25\u00a0%"
     assert interval([None, 1.0]) == interval(None) == DASH
     times = [0.00123, 0.0000516, 0.0996, 0.02, 1.24, 9.96, 41.3, 99.6, 900.0, 12345.0, None]
