@@ -11,7 +11,7 @@ from ..envs.view.captions import two_digits
 from .arguments import CommandParser, input_folder
 
 if TYPE_CHECKING:
-    from ..training.run_status import ListedRun
+    from ..training.run_status import RunStatus
 
 _FOLDER = "runs"
 
@@ -61,7 +61,7 @@ def _json_text(data: Any) -> str:
     return json.dumps(data, indent=2).replace("\x7f", "\\u007f")
 
 
-def run_lines(one: ListedRun) -> list[str]:
+def run_lines(one: RunStatus) -> list[str]:
     """Return what is known about a run as some lines, the first with its name."""
     name = display_name(Path(one.folder).name or one.folder)
     lines = [f"{name}  {_experiment(one)}".rstrip(), f"  {one.state}: {escape_controls(one.detail)}"]
@@ -75,7 +75,7 @@ def run_lines(one: ListedRun) -> list[str]:
     return lines
 
 
-def _experiment(one: ListedRun) -> str:
+def _experiment(one: RunStatus) -> str:
     """Return game, options and algorithm, like "azul (num_players=2), ppo"."""
     if one.game is None:
         return ""
@@ -85,17 +85,17 @@ def _experiment(one: ListedRun) -> str:
     return f"{display_name(one.game)}{f' ({options})' if options else ''}, {display_name(one.algorithm)}"
 
 
-def _progress(one: ListedRun) -> str:
-    from ..training.progress import duration
+def _progress(one: RunStatus) -> str:
+    from ..training.progress import format_duration
 
-    limit = "" if one.planned_minutes is None else f" of {duration(60 * one.planned_minutes)}"
+    limit = "" if one.planned_minutes is None else f" of {format_duration(60 * one.planned_minutes)}"
     speed = "" if one.decisions_per_second is None else f", {two_digits(one.decisions_per_second)}/s"
     assert one.decisions is not None
     assert one.seconds is not None
     made = pluralize(one.decisions, "decision")
     if one.planned_decisions is not None:
         made = f"{one.decisions:,} of {pluralize(one.planned_decisions, 'decision')}"
-    return f"{made} in {duration(one.seconds)}{limit}{speed}"
+    return f"{made} in {format_duration(one.seconds)}{limit}{speed}"
 
 
 def _results(evaluation: dict[str, Any]) -> str:

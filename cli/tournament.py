@@ -223,11 +223,11 @@ def _play(
 
 
 def _show(table: Standings, folder: TournamentFolder) -> None:
-    from ..agents.arena.report.page import report
+    from ..agents.arena.report.page import render_report
     from ..agents.arena.standings import as_json
 
     results = as_json(table)
-    folder.write_results(results, report(results))
+    folder.write_results(results, render_report(results))
     print(format_standings(results, describe_game(table.settings.make_game())))
     print(f"\nreport: {display_path(folder.report)}")
     if folder.secret.is_file():

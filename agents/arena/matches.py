@@ -14,7 +14,7 @@ from ...envs.game import Game, illegal_action_message
 from ...envs.interfaces.agent import Agent, AgentFailure, act_or_raise, are_actions
 from ...envs.interfaces.decision_batch import DecisionBatch
 from ...envs.system.messages import pluralize
-from ..external.replies import sentence, shortened
+from ..external.replies import sentence, truncate
 from ..registry import reset_agent
 from .match_seeds import MatchSeeds
 
@@ -93,7 +93,7 @@ def act_or_forfeit(
         return failure.actions, {index: sentence(reason) for index, reason in failure.reasons.items()}
     except Exception as error:  # whatever it is, it costs the agent these games, and the reason is kept
         nothing = np.full(len(states), NO_ACTION)
-        return nothing, dict.fromkeys(everywhere, f"crashed: {type(error).__name__}: {shortened(str(error))}")
+        return nothing, dict.fromkeys(everywhere, f"crashed: {type(error).__name__}: {truncate(str(error))}")
     if not are_actions(actions, len(states)):
         reason = f"must return {len(states)} integer actions, not {actions.dtype} of shape {actions.shape}"
         return np.full(len(states), NO_ACTION), dict.fromkeys(everywhere, reason)

@@ -63,7 +63,7 @@ GAME = GameSpec(
     version=0,
     summary="Draft tiles from the factories, fill pattern lines, tile the wall.",
     options=(
-        Number("num_players", 2, 4, 2, "players at the table", original=True),
+        Number("num_players", 2, 4, 2, "number of players", original=True),
         Choice(
             "wall",
             WALLS,
@@ -71,7 +71,7 @@ GAME = GameSpec(
             "wall with printed colours, or grey with free choice of the column",
             original=True,
         ),
-        Number("max_rounds", 1, 1000, 30, "the game is cut off after this round", original=True),
+        Number("max_rounds", 1, 1000, 30, "the game is truncated after this round", original=True),
     ),
     state_fields=FIELDS,
     num_actions=num_actions,

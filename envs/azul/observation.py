@@ -36,11 +36,11 @@ def fields(options: dict[str, Any], encoding: str) -> tuple[ObservationField, ..
         ObservationField("bag", (NUM_COLOURS,), "tiles / 20"),
         ObservationField("lid", (NUM_COLOURS,), "tiles / 20"),
         ObservationField("round", (1,), "round / max_rounds"),
-        ObservationField("tiling row", (SIZE,), "one-hot: the row that waits for a column; 0 in the offer"),
+        ObservationField("tiling row", (SIZE,), "one-hot: the row that needs a column; 0 in the offer"),
         ObservationField("to move", (players,), "one-hot, own seat first; 0 when the game is over"),
     ]
     wall = (SIZE, SIZE) if options["wall"] == "coloured" else (SIZE, SIZE, NUM_COLOURS)
-    cell = "row, column: 1 if filled" if options["wall"] == "coloured" else "row, column, colour: 1 if it lies there"
+    cell = "row, column: 1 if filled" if options["wall"] == "coloured" else "row, column, colour: 1 if it is there"
     boards = [
         ObservationField("lines", (SIZE, NUM_COLOURS), "line, colour: tiles / spaces of the line"),
         ObservationField("wall", wall, cell),

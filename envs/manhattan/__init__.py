@@ -72,15 +72,13 @@ GAME = GameSpec(
     version=0,
     summary="Draft parts, build towers in six cities, own the most and the tallest.",
     options=(
-        Number("num_players", 2, 4, 4, "players at the table", original=True),
-        Choice(
-            "seats", SEATS, "opposite", "two players: sitting opposite each other or at adjacent sides", original=True
-        ),
+        Number("num_players", 2, 4, 4, "number of players", original=True),
+        Choice("seats", SEATS, "opposite", "two players: on opposite or adjacent sides", original=True),
         Choice(
             "tiebreak",
             TIEBREAKS,
             "towers",
-            "tallest tower, then majorities decide a tie, or all tied share it",
+            "a tie is broken by the tallest tower, then majorities, or is shared",
             original=True,
         ),
     ),

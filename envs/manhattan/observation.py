@@ -58,7 +58,7 @@ def fields(options: dict[str, Any], encoding: str) -> tuple[ObservationField, ..
     colours = num_colours(players)
     lots = (NUM_CITIES, NUM_LOTS, colours)
     return (
-        ObservationField("storeys", lots, "city, lot as the own cards mean it, colour: storeys / 10", 4.7),
+        ObservationField("storeys", lots, "city, lot by own card, colour: storeys / 10", 4.7),
         ObservationField("owner", lots, "city, lot, colour: 1 if the colour owns the tower"),
         ObservationField("reserve", (colours, NUM_SIZES), "colour, size: parts in the box / all of that size"),
         ObservationField("drafted", (colours, NUM_SIZES), "colour, size: selected parts not yet placed / 6"),
@@ -68,7 +68,7 @@ def fields(options: dict[str, Any], encoding: str) -> tuple[ObservationField, ..
         ObservationField("deck", (1,), "cards in the deck / 45"),
         ObservationField("scores", (players,), "score / 100, own seat first", 3.0),
         ObservationField("round", (1,), "round / number of rounds"),
-        ObservationField("draft", (2,), "one-hot: the own first or second colour of the mover is being selected for"),
+        ObservationField("draft", (2,), "one-hot: selecting for the mover's first or second colour"),
         ObservationField("started", (players,), "one-hot: who began this round, own seat first"),
         ObservationField("to move", (players,), "one-hot, own seat first; 0 when the game is over"),
     )

@@ -46,16 +46,16 @@ def fields(options: dict[str, Any], encoding: str) -> tuple[ObservationField, ..
         ObservationField("own hand", (NUM_KINDS,), "tiles / 3 by kind, without those in use in this turn"),
         ObservationField("unseen", (NUM_KINDS,), "tiles / 3 by kind in the bag and the other hands together"),
         ObservationField("picked", (NUM_KINDS,), "one-hot: the kind that was picked up"),
-        ObservationField("returned", (NUM_KINDS,), "tiles / 3 by kind that this seat has laid aside in this turn"),
+        ObservationField("returned", (NUM_KINDS,), "tiles / 3 by kind that this seat has set aside in this turn"),
         ObservationField("hand sizes", (players,), "tiles / 6, own seat first"),
         ObservationField("scores", (players,), "score / 100, own seat first", 5.0),
         ObservationField("to move", (players,), "one-hot, own seat first; 0 when the game is over"),
         ObservationField("bag", (1,), "tiles / 108"),
         ObservationField("placed count", (1,), "tiles placed in this turn / 6"),
-        ObservationField("returned count", (1,), "tiles laid aside in this turn / 6"),
-        ObservationField("passes", (1,), "players in a row who have passed / players"),
+        ObservationField("returned count", (1,), "tiles set aside in this turn / 6"),
+        ObservationField("passes", (1,), "consecutive passes / players"),
         ObservationField("turn", (1,), "turn_number / max_turns"),
-        ObservationField("opening", (1,), "tiles that a strict opening has to lay in this turn / 6, otherwise 0"),
+        ObservationField("opening", (1,), "tiles that a strict opening must place in this turn / 6, otherwise 0"),
     )
 
 

@@ -24,7 +24,7 @@ from meeplezoo.agents.arena.settings import make_settings
 from meeplezoo.agents.arena.tournament import play_tournament
 from meeplezoo.agents.external import private_memory as private_memory_module
 from meeplezoo.agents.external.private_memory import private_memory
-from meeplezoo.agents.external.requests import told_seed
+from meeplezoo.agents.external.requests import bot_seed
 from meeplezoo.cli.main import main
 from meeplezoo.envs import make_game
 from meeplezoo.envs.engine.random_stream import game_seeds
@@ -122,13 +122,13 @@ def test_a_secret_gives_every_game_and_agent_a_seed_of_its_own():
 SPY = """
 import json, os
 import numpy as np
-from meeplezoo.agents.external.requests import told_seed
+from meeplezoo.agents.external.requests import bot_seed
 from meeplezoo.envs import make_game
 from meeplezoo.envs.engine.random_stream import game_seeds
 
 def match_seeds_of(told, number=2000):
     "The seeds of a match in which an agent may have been told that seed."
-    return [seed for seed in range(number) if told in [told_seed(one) for one in game_seeds(seed, 4).tolist()]]
+    return [seed for seed in range(number) if told in [bot_seed(one) for one in game_seeds(seed, 4).tolist()]]
 
 def deals_like(position, number=5000):
     "The seeds of games, and of matches, in which the first factories are these."
@@ -184,12 +184,12 @@ def test_a_spy_finds_neither_the_seed_of_the_match_nor_a_deal(folder, capsys):
     assert spied["starts"] == spied["games"] == 12
     agents = make_agents(AZUL, ["random", "random"], MatchSeeds(3, secret))
     assert len(agents) == 2
-    assert told_seed(MatchSeeds(3, secret).of_agents(2)[0]) == spied["told"]
+    assert bot_seed(MatchSeeds(3, secret).of_agents(2)[0]) == spied["told"]
     assert secret.hex() not in json.dumps(spied["files"])
     # the same spy does find them where everything follows from the seed
     names = {}
     exec(SPY, names)
-    assert names["match_seeds_of"](told_seed(MatchSeeds(3).of_agents(2)[1])) == [3]
+    assert names["match_seeds_of"](bot_seed(MatchSeeds(3).of_agents(2)[1])) == [3]
     assert names["deals_like"](AZUL.position(AZUL.new(3))) == [3]
     assert capsys.readouterr().err == ""
 

@@ -22,7 +22,7 @@ from meeplezoo.agents.arena.matches import MatchLog, play_games
 from meeplezoo.agents.arena.settings import make_settings
 from meeplezoo.agents.arena.short_names import short_names
 from meeplezoo.agents.external import bot_process, session
-from meeplezoo.agents.external.bot_file import NoBot, load, wanted_parameters
+from meeplezoo.agents.external.bot_file import InvalidBot, load, required_parameters
 from meeplezoo.agents.external.bot_process import BotProcess
 from meeplezoo.agents.external.bot_settings import split_name
 from meeplezoo.agents.protocol import AgentFailure
@@ -237,14 +237,14 @@ def test_files_are_read_like_scripts(folder, monkeypatch):
     monkeypatch.setattr(sys, "path", list(sys.path))
     file = folder / "some.py"
     file.write_text("def choose(observation, mask): pass\ntable = [1]\n")
-    assert wanted_parameters(load(file, "choose"), "choose") == {"observation", "mask"}
-    with pytest.raises(NoBot, match=r"some\.py has no 'chose'; it has choose$"):
+    assert required_parameters(load(file, "choose"), "choose") == {"observation", "mask"}
+    with pytest.raises(InvalidBot, match=r"some\.py has no 'chose'; it has choose$"):
         load(file, "chose")
-    with pytest.raises(NoBot, match=r"table is no function or class, but \[1\]"):
-        wanted_parameters(load(file, "table"), "table")
+    with pytest.raises(InvalidBot, match=r"table is no function or class, but \[1\]"):
+        required_parameters(load(file, "table"), "table")
     for text, reason in [("def (", "SyntaxError: invalid syntax"), ("import sys; sys.exit('no')", "SystemExit: no")]:
         file.write_text(text)
-        with pytest.raises(NoBot, match=rf"some\.py cannot be imported: {reason}"):
+        with pytest.raises(InvalidBot, match=rf"some\.py cannot be imported: {reason}"):
             load(file, "choose")
 
 
@@ -268,7 +268,7 @@ def a_class(init):
     ],
 )
 def test_parameters_tell_the_kind(thing, wanted):
-    assert wanted_parameters(thing, "bot") == wanted
+    assert required_parameters(thing, "bot") == wanted
 
 
 @pytest.mark.parametrize(
@@ -287,8 +287,8 @@ def test_parameters_tell_the_kind(thing, wanted):
     ],
 )
 def test_other_parameters_are_refused(thing):
-    with pytest.raises(NoBot, match=r"is no bot: a function takes \(observation, mask\), \(position\) or "):
-        wanted_parameters(thing, "bot")
+    with pytest.raises(InvalidBot, match=r"is no bot: a function takes \(observation, mask\), \(position\) or "):
+        required_parameters(thing, "bot")
 
 
 # failures
@@ -499,7 +499,7 @@ print([len(kernel.signatures) for kernel in kernels])
 
 
 def test_no_process_is_left_behind(folder, monkeypatch):
-    monkeypatch.setattr(bot_process, "SECONDS_TO_LEAVE", 0.3)
+    monkeypatch.setattr(bot_process, "SECONDS_TO_EXIT", 0.3)
     child = "import subprocess; pathlib.Path('child').write_text(str(subprocess.Popen(['sleep', '60']).pid))\nfirst()"
     for name, decide in (("polite", "first()"), ("parent", child), ("deaf", "first(); time.sleep(60)")):
         agent = make_agent(program(folder / f"{name}.py", decide), AZUL, 0)
@@ -1038,7 +1038,7 @@ for line in sys.stdin:
         assert reasons[0].startswith(expected), answer[:80]
         assert len(reasons[0]) < 200
         assert reasons[0].isprintable()
-        agent._session._drop()
+        agent._session._discard_process()
 
 
 def test_refusals_are_shown_short_and_without_what_acts_on_a_terminal(folder):
