@@ -171,6 +171,6 @@ def _act_and_log(
 
 
 def _seconds_starting(agent: Agent) -> float:
-    """Return the time that an agent has spent in all on starting a lost process anew; it is no time of its moves."""
+    """Return the time that an agent has spent in all on restarting a lost process; it is no time of its moves."""
     seconds: float = getattr(agent, "seconds_starting", 0.0)
     return seconds

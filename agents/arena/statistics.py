@@ -70,15 +70,6 @@ def win_shares(ranks: np.ndarray) -> np.ndarray:
     return won / np.maximum(won.sum(axis=1, keepdims=True), 1)
 
 
-def best_other_margins(scores: np.ndarray) -> np.ndarray:
-    """Return each score minus the best of the others, [n, players]; alone it is the score itself."""
-    if scores.shape[1] == 1:
-        return scores
-    second, best = np.sort(scores, axis=1)[:, -2:].T
-    # the best other score: the second best for a sole leader, else the best
-    return scores - np.where(scores == best[:, None], second[:, None], best[:, None])
-
-
 def count_ahead(games: GameResults, num_agents: int) -> tuple[np.ndarray, np.ndarray]:
     """Return how often row finished ahead of column, a tie counting half, and how often they met.
 

@@ -8,6 +8,7 @@ from gymnasium import spaces
 from stable_baselines3.common.vec_env import VecEnv
 
 from ..engine.random_stream import checked_seed, game_seeds
+from ..engine.standing import game_margins
 from ..game import Game
 from ..system.messages import shorten
 from ..validation.arguments import refuse_options
@@ -196,11 +197,8 @@ class SelfPlayVecEnv(VecEnv):
 
     def _margins(self, scores: np.ndarray, seats: np.ndarray) -> np.ndarray:
         """Return the scaled margins of the learner, float32 [n], from scores int32 [n, players]."""
-        games = np.arange(len(scores))
-        own = scores[games, seats]
-        others = scores.copy()
-        others[games, seats] = np.iinfo(np.int32).min
-        return ((own - others.max(axis=1)) / self.game.spec.margin_scale).astype(np.float32)
+        margins = game_margins(scores)[np.arange(len(scores)), seats]
+        return (margins / self.game.spec.margin_scale).astype(np.float32)
 
     def _draw_opponents(self, games: np.ndarray) -> np.ndarray:
         size = (len(games), self.game.num_players - 1)

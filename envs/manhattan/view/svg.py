@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ...records.notation import LastMove
+from ...system.messages import pluralize
 from ...view.captions import player_order
 from ...view.stroke_font import letters
 from ...view.svg import Box, document, element, rectangle
@@ -12,7 +13,6 @@ from ...view.svg_theme import CARD_EDGE, HEADER, INK, MARGIN, MUTED, PAGE, WIDTH
 from ..player_view import PlayerView, discards, sight
 from ..state import NUM_CARDS
 from .captions import (
-    cards_words,
     counts_title,
     last_move_sentence,
     options_words,
@@ -82,7 +82,7 @@ def _supply(position: dict[str, Any], seen: PlayerView, seat: int | None, box: B
     parts = [
         card(box),
         letters("Deck", left, box.y + 46, 22, INK, bold=True),
-        letters(cards_words(seen.deck_size), right, box.y + 46, 22, INK, bold=True, anchor="end"),
+        letters(pluralize(seen.deck_size, "card"), right, box.y + 46, 22, INK, bold=True, anchor="end"),
         _rule(box, top),
         _cards(position, seen, seat, Box(left, top, right - left, tally_top - top), last_move),
         _rule(box, tally_top),

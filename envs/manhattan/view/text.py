@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 from ...records.notation import LastMove
+from ...system.messages import pluralize
 from ...view.ansi import FAINT, LAST_MOVE, STRONG, join_columns, pad, paint, plain
 from ...view.captions import player_order
 from ..player_view import PlayerView, discards, sight
 from ..state import CITIES, NUM_CARDS, NUM_LOTS
 from .captions import (
     COLOUR_LETTERS,
-    cards_words,
     city_title,
     counts_title,
     last_move_sentence,
@@ -169,7 +169,7 @@ def _cards(position: dict[str, Any], seen: PlayerView, seat: int | None) -> list
     """Returns the size of the deck, and a table of the cards that are hidden and of those that lie face up."""
     title = counts_title(seat)
     return [
-        f"Deck: {cards_words(seen.deck_size)}",
+        f"Deck: {pluralize(seen.deck_size, 'card')}",
         paint(f"  {pad('card', 24)}{'  '.join(str(card) for card in range(NUM_CARDS))}", FAINT),
         f"  {pad(title, 24)}{_counts(seen.counts)}",
         f"  {pad('face up', 24)}{_counts(discards(position))}",

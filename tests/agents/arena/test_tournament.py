@@ -302,7 +302,7 @@ def test_the_record_of_a_forfeited_game(tmp_path, monkeypatch):
     monkeypatch.setattr(
         registry,
         "make_agent",
-        lambda text, game, *rest, **trust: bad if text == "bad" else GreedyAgent(text, 0),
+        lambda text, game, *rest, **trust: bad if text == "bad" else GreedyAgent(game, text, 0),
     )
     agents = [{"name": "bad", "agent": "bad"}, {"name": "good", "agent": "greedy"}]
     wanted = settings(agents=agents, seed=4, deals=2, records=True)
