@@ -30,7 +30,7 @@ _PLACES = {
     "Game": (".envs", "Game"),
     "GameBatch": (".envs", "GameBatch"),
     "IllegalMove": (".envs", "IllegalMove"),
-    "evaluate": (".agents.evaluation", "evaluate"),
+    "evaluate": (".agents.arena.evaluation", "evaluate"),
     "game_names": (".envs", "game_names"),
     "make": (".envs", "make_game"),
     "make_agent": (".agents", "make_agent"),
