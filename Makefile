@@ -40,9 +40,11 @@ bench: .venv/installed-bench
 wheel: .venv/installed
 	sh .ci/try_wheel $(PYTHON)
 
-.venv/installed: pyproject.toml setup.py constraints.txt
+# the example too: tests and lint cover it
+.venv/installed: pyproject.toml setup.py constraints.txt examples/connect_four/pyproject.toml
 	$(PYTHON) -m venv .venv
 	$(INSTALL) --editable '.[all]'
+	$(INSTALL) --no-deps --editable examples/connect_four
 	touch $@
 
 .venv/installed-bench: .venv/installed

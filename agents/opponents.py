@@ -6,48 +6,44 @@ import numpy as np
 
 from ..envs.engine.random_stream import MAX_SEED
 from ..envs.game import Game
-from .protocol import Agent, check_agent
+from ..envs.interfaces.agent import Agent, check_agent
 from .registry import make_agent, reset_agent
 
 Opponents = str | Agent | Sequence[str | Agent]
 
 
-def opponent_list(opponents: Opponents) -> list[str | Agent]:
-    """Return the opponents as a list: one that plays all other seats, or one for each of them.
+class NamedOpponents:
+    """One opponent that plays all other seats, or one for each of them: an `OpponentSource`.
 
-    Raises ValueError for what is neither a text nor an agent.
+    Agents given as objects stay what they are, their random streams included. Raises ValueError for what is neither a
+    text nor an agent.
     """
-    several = isinstance(opponents, Sequence) and not isinstance(opponents, str)
-    given: Sequence[str | Agent] = opponents if several else [opponents]  # type: ignore[assignment, list-item]
-    return [str(opponent) if isinstance(opponent, str) else check_agent(opponent) for opponent in given]
 
+    def __init__(self, opponents: Opponents) -> None:
+        several = opponents if isinstance(opponents, Sequence) and not isinstance(opponents, str) else [opponents]
+        self._given = [str(one) if isinstance(one, str) else check_agent(one) for one in several]
 
-def make_opponents(opponents: list[str | Agent], game: Game, random: np.random.Generator) -> list[Agent]:
-    """Return the agents, those named by a text made with seeds drawn from `random`.
+    def make_opponents(self, game: Game, random: np.random.Generator) -> list[Agent]:
+        """Return the agents, those named by a text made with seeds drawn from `random`.
 
-    Agents given as objects stay what they are, their random streams included. Raises ValueError for a text
-    that names no agent.
-    """
-    return [
-        make_agent(opponent, game, seed) if isinstance(opponent, str) else opponent
-        for opponent, seed in zip(opponents, _seeds(opponents, random), strict=True)
-    ]
+        Raises ValueError for a text that names no agent.
+        """
+        return [
+            make_agent(opponent, game, seed) if isinstance(opponent, str) else opponent
+            for opponent, seed in zip(self._given, self._draw_seeds(random), strict=True)
+        ]
 
+    def reset_opponents(self, agents: list[Agent], game: Game, random: np.random.Generator) -> list[Agent]:
+        """Return what `make_opponents` would for the same generator, of agents that it made before.
 
-def reset_opponents(
-    agents: list[Agent], opponents: list[str | Agent], game: Game, random: np.random.Generator
-) -> list[Agent]:
-    """Return what `make_opponents` would for the same generator, of agents that it made before.
+        What takes time to be made, a process of its own or a network, is kept.
+        """
+        return [
+            reset_agent(agent, opponent, game, seed) if isinstance(opponent, str) else opponent
+            for agent, opponent, seed in zip(agents, self._given, self._draw_seeds(random), strict=True)
+        ]
 
-    What takes time to be made, a process of its own or a network, is kept.
-    """
-    return [
-        reset_agent(agent, opponent, game, seed) if isinstance(opponent, str) else opponent
-        for agent, opponent, seed in zip(agents, opponents, _seeds(opponents, random), strict=True)
-    ]
-
-
-def _seeds(opponents: list[str | Agent], random: np.random.Generator) -> list[int]:
-    # agents given as objects take a seed too, so that the others' do not depend on them
-    seeds: list[int] = random.integers(MAX_SEED + 1, size=len(opponents)).tolist()
-    return seeds
+    def _draw_seeds(self, random: np.random.Generator) -> list[int]:
+        # agents given as objects take a seed too, so that the others' do not depend on them
+        seeds: list[int] = random.integers(MAX_SEED + 1, size=len(self._given)).tolist()
+        return seeds

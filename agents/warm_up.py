@@ -12,11 +12,12 @@ import numpy as np
 from ..envs.batch import GameBatch
 from ..envs.engine.compilation import JIT_DISABLED
 from ..envs.engine.random_stream import draw, draw_seed
-from ..envs.engine.search_tree import extract_subtree
+from ..envs.engine.search_tree import extract_subtree, node_dtype
+from ..envs.engine.tree_search import find_observation_node
 from ..envs.game import Game, as_batch, make_game
 from ..envs.interfaces.decision_batch import DecisionBatch
 from ..envs.interfaces.pettingzoo_env import GameAECEnv
-from ..envs.search import node_dtype, search_kernels
+from ..envs.validation.states import State
 from .baselines.greedy_agent import GreedyAgent
 from .baselines.random_agent import RandomAgent
 from .registry import kind_of
@@ -53,12 +54,13 @@ def _warm_up_games(game: Game) -> None:
     batch.reset(0)
     mask, observation = batch.mask(), batch.observe()
     batch.step(batch.random_actions(), mask=mask, observation=observation)
-    batch.step_some(np.zeros(1, np.int64), batch.random_actions()[:1])
+    batch.step_subset(np.zeros(1, np.int64), batch.random_actions()[:1])
     batch.set_state(batch.get_state())
     batch.play_out(1)
     batch.results()
     _play_environment(game)
-    state, stream = game.new(0), agent_stream(0)
+    state: State = game.new(0)
+    stream = agent_stream(0)
     for _ in range(_PLIES):
         if game.is_over(state):
             break
@@ -95,7 +97,7 @@ def _warm_up_mcts(game: Game) -> None:
     trees = np.zeros((2, _NODES), node_dtype(game.spec.most_players))
     observation = np.zeros(game.observation_size, np.float32)
     root = decisions.determinize(agent_stream(0))
-    search_kernels(game.spec).find_observation_node(root, trees[0], 1, observation, game.encoding)
+    find_observation_node(root, trees[0], 1, game.encoding, observation)
     extract_subtree(trees[0], 0, trees[1], np.zeros(_NODES, np.int32))
 
 

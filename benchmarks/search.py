@@ -7,33 +7,35 @@ them than from the clock on the wall, but not nothing (caches and clock rates ar
 every figure is the fastest of some repeats, OpenSpiel's too, and what is subtracted is timed in turns.
 
 - `sims/s`: whole searches, each in a new tree, by `MCTSAgent.search`.
-- `playout`: the same search runs once more simulation by simulation and keeps the position of every leaf; then the
-  playouts from those very leaves are timed alone, in one compiled loop.
-- `determinize`: the copy of the root and its deal anew, in a compiled loop of its own.
+- `rollout`: the same search runs once more simulation by simulation and keeps the position of every leaf; then the
+  rollouts from those very leaves are timed alone, in one compiled loop.
+- `determinize`: the copy of the root and its determinization, in a compiled loop of its own.
 - `tree`: the rest of a simulation: selecting and applying down the tree, opening nodes with their priors, valuing the
   end and backing up, and the share of what a search does once (reading the root's children in Python).
-- `plies`: of a playout, from its leaf; OpenSpiel's are those of random games from the same opening.
+- `plies`: of a rollout, from its leaf; OpenSpiel's are those of random games from the same opening.
 - `nodes`: of the tree after the search, by simulation; `bytes` of them. OpenSpiel does not say how large its nodes are.
 """
 
-import json
 import random
 import sys
 import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
-import numba
 import numpy as np
 
-from ..agents.search.mcts_agent import make
+from ..agents.search.mcts_agent import MCTSAgent, kernel_settings, read_settings
+from ..agents.streams import agent_stream
 from ..envs import Game, game_names, make_game
+from ..envs.engine.compilation import kernel
+from ..envs.engine.interface import determinize
 from ..envs.engine.random_stream import renew_stream
-from ..envs.engine.search_tree import back_up, clear_node
+from ..envs.engine.rollout import rollout, write_returns
+from ..envs.engine.search_tree import Trees, back_up, make_trees, node_dtype
+from ..envs.engine.tree_search import Search, descend_games
 from ..envs.game import as_batch
 from ..envs.registry import describe
-from ..envs.search import node_dtype, search_kernels
-from ..envs.system.files import write_atomically
+from ..envs.system.files import write_json
 from .arguments import BenchmarkParser, integer, output_path
 
 SEED = 1
@@ -45,9 +47,7 @@ SETTINGS = ("leaf=random,select=uct,plies=0", "plies=0,mix=0.9", "")
 PEERS = ("connect_four", "backgammon")
 """Games of OpenSpiel."""
 
-COLUMNS = ("determinize", "tree", "playout", "plies", "nodes", "bytes")
-
-Loops = tuple[Callable[..., int], Callable[..., None], Callable[..., int]]
+COLUMNS = ("determinize", "tree", "rollout", "plies", "nodes", "bytes")
 
 
 def seconds_of(*works: Callable[[], Any]) -> list[float]:
@@ -71,101 +71,60 @@ def seconds_of(*works: Callable[[], Any]) -> list[float]:
     return fastest
 
 
-def compiled_loops(game: Game) -> Loops:
-    """Return the parts of a simulation as loops: search that keeps its leaves, deals alone, playouts alone.
-
-    The first returns the nodes in use, the last the plies played; arguments are as in the search kernels.
-    """
-    kernels = search_kernels(game.spec)
-    rollout, write_returns = kernels.playouts.rollout, kernels.playouts.write_returns
-    descend = kernels._descend
-    determinize = kernels.rules.determinize
-    depths, players, free = kernels.MAX_DEPTH, game.spec.most_players, np.int64(-1)
-    compile_lazily: Any = numba.njit(nogil=True, error_model="numpy")
-
-    def search(
-        root: Any,
-        room: Any,
-        leaves: Any,
-        nodes: Any,
-        settings: Any,
-        stream: Any,
-        mask: Any,
-        child_of_action: Any,
-        values: Any,
-        scratch: Any,
-        observation: Any,
-        encoding: int,
-    ) -> int:
-        path = np.zeros(depths, np.int32)
-        returns = np.zeros(players, np.float32)
-        scores = np.zeros(players, np.int32)
-        ranks = np.zeros(players, np.int32)
-        clear_node(nodes[0], 0, np.uint64(0), 1.0)
-        num_nodes = 1
-        for index in range(len(leaves)):
-            room[0] = root[0]
-            state = room[0]
-            seat = np.int64(root[0]["to_move"])
-            renew_stream(state["random"], stream)
-            determinize(state, seat)
-            depth, num_nodes = descend(
-                state,
-                free,
-                nodes,
-                num_nodes,
-                path,
-                settings,
-                stream,
-                mask,
-                child_of_action,
-                values,
-                scratch,
-                observation,
-                encoding,
-            )
-            leaves[index] = state
-            rollout(state, seat, settings, stream, values, scratch)
-            write_returns(state, settings, scores, ranks, returns)
-            back_up(nodes, path, depth, returns)
-        return num_nodes
-
-    def deals(root: Any, room: Any, stream: Any, count: int) -> None:
-        for _ in range(count):
-            room[0] = root[0]
-            renew_stream(room[0]["random"], stream)
-            determinize(room[0], np.int64(root[0]["to_move"]))
-
-    def playouts(leaves: Any, room: Any, seat: int, settings: Any, stream: Any, values: Any, scratch: Any) -> int:
-        plies = 0
-        for index in range(len(leaves)):
-            room[0] = leaves[index]
-            rollout(room[0], seat, settings, stream, values, scratch)
-            plies += int(room[0]["ply"]) - int(leaves[index]["ply"])
-        return plies
-
-    return compile_lazily(search), compile_lazily(deals), compile_lazily(playouts)
+@kernel
+def search_keeping_leaves(root: np.ndarray, leaf: np.ndarray, leaves: np.ndarray, trees: Trees, search: Search) -> None:
+    """Search as `search_games` does, a simulation for each of `leaves`, record [num_simulations], and keep its leaf."""
+    root_action = np.full(1, -1)
+    seat = np.int64(root[0]["to_move"])
+    for index in range(len(leaves)):
+        descend_games(root, leaf, root_action, trees, search)
+        leaves[index] = leaf[0]
+        rollout(leaf[0], seat, search.settings, search.streams[0], search.workspace)
+        write_returns(leaf[0], search.settings, search.workspace)
+        back_up(trees.nodes[0], trees.paths[0], trees.depths[0], search.workspace.returns)
 
 
-def own_row(game: Game, argument: str, sims: int, loops: Loops) -> dict[str, Any]:
+@kernel
+def determinize_again(root: np.ndarray, leaf: np.ndarray, stream: np.ndarray, count: int) -> None:
+    """Copy a root and resample what its player cannot see, `count` times."""
+    for _ in range(count):
+        leaf[0] = root[0]
+        renew_stream(leaf[0]["random"], stream)
+        determinize(leaf[0], root[0]["to_move"])
+
+
+@kernel
+def roll_out_again(root: np.ndarray, leaf: np.ndarray, leaves: np.ndarray, search: Search) -> int:
+    """Roll out from each of `leaves`, record [n]; return the plies played."""
+    plies = 0
+    seat = np.int64(root[0]["to_move"])
+    for index in range(len(leaves)):
+        leaf[0] = leaves[index]
+        rollout(leaf[0], seat, search.settings, search.streams[0], search.workspace)
+        plies += int(leaf[0]["ply"]) - int(leaves[index]["ply"])
+    return plies
+
+
+def own_row(game: Game, argument: str, sims: int) -> dict[str, Any]:
     """Measure one kind of search of a game; times in microseconds of a simulation."""
-    search, deals, playouts = loops
-    agent = make(game, f"mcts:{argument}", f"sims={sims},{argument}".rstrip(","), SEED)
+    settings = read_settings(f"mcts:{argument}", f"sims={sims},{argument}".rstrip(","), game.spec.search)
+    agent = MCTSAgent(game, f"mcts:{argument}", settings, SEED)
     state = game.new(SEED)
-    root, room, leaves, stream = as_batch(state), game.template.copy(), np.repeat(game.template, sims), agent._stream
-    settings, values, scratch = agent._kernel_settings, agent._values, agent._scratch
-    child_of_action = (agent._mask, agent._slots, values, scratch, agent._observation, game.encoding)
-    num_nodes = search(root, room, leaves, agent._nodes, settings, stream, *child_of_action)
-    plies = playouts(leaves, room, int(state["to_move"]), settings, stream, values, scratch)
+    root, leaf, leaves = as_batch(state), game.template.copy(), np.repeat(game.template, sims)
+    trees = make_trees(np.zeros((1, settings.nodes), node_dtype(game.spec.most_players)))
+    search = Search(kernel_settings(game, settings), agent_stream(SEED)[None], game.make_workspace())
+    search_keeping_leaves(root, leaf, leaves, trees, search)
+    num_nodes = int(trees.num_nodes[0])
+    plies = roll_out_again(root, leaf, leaves, search)
 
     def whole() -> None:
         agent.reset(SEED)
         agent.search(game, state)
 
-    total, determinize, playout = seconds_of(
+    total, determinized, rolled_out = seconds_of(
         whole,
-        lambda: deals(root, room, stream, sims),
-        lambda: playouts(leaves, room, int(state["to_move"]), settings, stream, values, scratch),
+        lambda: determinize_again(root, leaf, search.streams[0], sims),
+        lambda: roll_out_again(root, leaf, leaves, search),
     )
     row = {
         "game": game.name,
@@ -174,7 +133,7 @@ def own_row(game: Game, argument: str, sims: int, loops: Loops) -> dict[str, Any
         "sims": sims,
         "sims_per_second": round(sims / total),
     }
-    costs = {"determinize": determinize, "tree": total - determinize - playout, "playout": playout}
+    costs = {"determinize": determinized, "tree": total - determinized - rolled_out, "rollout": rolled_out}
     return {
         **row,
         **{name: round(1e6 * seconds / sims, 2) for name, seconds in costs.items()},
@@ -228,10 +187,9 @@ def _size(node: Any) -> int:
 def rows(games: list[str], sims: int) -> Iterator[dict[str, Any]]:
     """Yield every row as it is measured; of a library that is not installed, a row that says so."""
     for name in games:
-        loops = compiled_loops(make_game(name))
         for players in sorted({2, describe(name).default_players}):
             for argument in SETTINGS:
-                yield own_row(make_game(name, num_players=players), argument, sims, loops)
+                yield own_row(make_game(name, num_players=players), argument, sims)
     for name in PEERS:
         try:
             yield openspiel_row(name, sims)
@@ -267,9 +225,7 @@ def main(arguments: list[str] | None = None) -> int:
         if "left_out" not in row:
             measured.append(row)
     if chosen.json:
-        with write_atomically(chosen.json, "w") as file:
-            json.dump(measured, file, indent=1)
-            file.write("\n")
+        write_json(chosen.json, measured)
     return 0
 
 

@@ -7,61 +7,61 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ..envs import Game, IllegalMove
+from ..envs.engine.random_stream import checked_seed
+from ..envs.game import Move, as_batch
+from ..envs.interfaces.agent import act_or_raise
+from ..envs.records.notation import LastMove
+from ..envs.records.record import make_record, write_records
+from ..envs.system.messages import display_name, display_path, pluralize
+from ..envs.validation.states import State
 from .arguments import (
     HUMAN,
     CommandParser,
     against,
     agents_for,
-    counted,
-    described,
+    describe_game,
     game_for,
     output_file,
     wants_colour,
 )
 from .console import read_line
 from .errors import CommandError
-from .move_entry import numbered, read_move, short_form
+from .move_entry import number_moves, read_move, short_form
 
 if TYPE_CHECKING:
-    import numpy as np
-
     from ..agents import Agent
     from ..agents.search.mcts_agent import SearchView
-    from ..envs import Game
-    from ..envs.game import Move
-    from ..envs.view.svg import LastMove
 
 _HELP = """\
 Type the number of a move, its short form as in the list (the beginnings of its words will do), or the
 move as JSON. ? shows the list again, q leaves the game."""
 
 
-class _Left(Exception):
+class _Quit(Exception):
     """The person has left the game."""
 
 
-def run(words: list[str]) -> int:
+def run(argv: list[str]) -> int:
     """Play one game."""
-    arguments = _parser().read(words)
-    from ..envs.engine.random_stream import checked_seed
-
+    arguments = _parser().parse(argv)
     seed = checked_seed(arguments.seed)
     game = game_for(arguments.game, arguments.option, arguments.agents)
     names = arguments.agents or [HUMAN, *["greedy"] * (game.num_players - 1)]
-    agents = _agents(game, names, seed, arguments.start_seconds, arguments.trust)
+    agents = _make_agents(game, names, seed, arguments.start_seconds, arguments.trust)
     from ..agents.warm_up import warm_up
 
     # here, and not in the middle of a person's game
     warm_up(game, names)
     path = output_file(arguments.save) if arguments.save else None
-    print(f"{described(game)}, seed {seed}: {against(names)}\n")
+    print(f"{describe_game(game)}, seed {seed}: {against(names)}\n")
     try:
-        history, final = _play(game, agents, seed, wants_colour(arguments.colour))
-    except _Left:
+        actions, final = _play(game, agents, seed, wants_colour(arguments.colour))
+    except _Quit:
         print(f"You have left the game{', so nothing was saved' if path else ''}.")
         return 0
     if path is not None:
-        _save(path, game, seed, names, history, final)
+        _save(path, game, seed, names, actions, final)
     return 0
 
 
@@ -86,50 +86,46 @@ def _parser() -> CommandParser:
     return parser
 
 
-def _agents(game: Game, names: list[str], seed: int, start_seconds: float | None, trust: bool) -> list[Agent | None]:
+def _make_agents(
+    game: Game, names: list[str], seed: int, start_seconds: float | None, trust: bool
+) -> list[Agent | None]:
     """Return the agents, None for a person."""
     # a stand-in keeps every other agent's stream what it is without people
-    seated = ["random" if name == HUMAN else name for name in names]
-    machines = agents_for(game, seated, seed, None, start_seconds, trust=trust)
+    agents = ["random" if name == HUMAN else name for name in names]
+    machines = agents_for(game, agents, seed, None, start_seconds, trust=trust)
     return [None if name == HUMAN else agent for name, agent in zip(names, machines, strict=True)]
 
 
-def _play(game: Game, agents: list[Agent | None], seed: int, colour: bool) -> tuple[list[tuple[np.void, int]], np.void]:
-    """Play to the end; return the (state before, action) of every ply and the last state."""
-    from ..envs.view.svg import LastMove
-
+def _play(game: Game, agents: list[Agent | None], seed: int, colour: bool) -> tuple[list[int], State]:
+    """Play to the end; return the actions and the last state."""
     people = [seat for seat, agent in enumerate(agents) if agent is None]
     # what others hide is not shown: the board is that of the person to move, or of the one who moved last
     seat = people[0] if people else None
     state = game.new(seed)
-    history: list[tuple[np.void, int]] = []
+    actions: list[int] = []
     last_move: LastMove | None = None
     while not game.is_over(state):
         player = int(state["to_move"])
         agent = agents[player]
         seat = player if agent is None else seat
         _show(game, state, last_move, seat, colour)
-        action = _ask(game, state) if agent is None else _decide(agent, game, state)
+        action = _ask(game, state) if agent is None else _act(agent, game, state)
         if agent is not None:
             _show_view(agent, game)
         move = game.move(action, state)
-        history.append((state.copy(), action))
+        actions.append(action)
         game.play_action(state, action)
         last_move = LastMove(player, move)
     _show(game, state, last_move, seat, colour)
-    return history, state
+    return actions, state
 
 
-def _show(game: Game, state: np.void, last_move: LastMove | None, seat: int | None, colour: bool) -> None:
-    text = game.spec.module("view.text").text
+def _show(game: Game, state: State, last_move: LastMove | None, seat: int | None, colour: bool) -> None:
+    text = game.spec.view().text
     print(text(game.position(state), last_move, seat, colour) + "\n")
 
 
-def _decide(agent: Agent, game: Game, state: np.void) -> int:
-    from ..agents.arena.matches import act_or_raise
-    from ..envs import IllegalMove
-    from ..envs.game import as_batch
-
+def _act(agent: Agent, game: Game, state: State) -> int:
     try:
         return int(act_or_raise(agent, game, as_batch(state).copy())[0])
     except IllegalMove as error:
@@ -142,30 +138,29 @@ def _show_view(agent: Agent, game: Game) -> None:
     view = None if look is None else look(game)
     if view is None:
         return
-    from ..envs.system.messages import display_name
 
-    print(f"{display_name(agent.name)}: {counted(view.simulations, 'simulation')}")
+    print(f"{display_name(agent.name)}: {pluralize(view.num_simulations, 'simulation')}")
     for seen in view.moves:
-        share = 100 * seen.visits / view.simulations
-        print(f"  {share:5.1f} %  value {seen.value:.3f}  {short_form(seen.move)}")
+        fraction = 100 * seen.visits / view.num_simulations
+        print(f"  {fraction:5.1f} %  value {seen.value:.3f}  {short_form(seen.move)}")
     line = ", ".join(f"player {player} {short_form(move)}" for player, move in view.line)
     print(f"  expected: {line}\n")
 
 
-def _ask(game: Game, state: np.void) -> int:
+def _ask(game: Game, state: State) -> int:
     """Return the action that the person to move chooses."""
     legal = game.legal_moves(state)
-    _list(legal)
+    _print_moves(legal)
     while True:
         line = read_line(f"Player {int(state['to_move'])}, your move (? for help, q to quit): ")
         if line is None:
-            raise _Left
+            raise _Quit
         text = line.strip()
         if text.lower() in ("q", "quit", "exit"):
-            raise _Left
+            raise _Quit
         if text == "?":
             print(_HELP)
-            _list(legal)
+            _print_moves(legal)
         elif text:
             try:
                 return game.action(read_move(text, legal), state)
@@ -173,15 +168,12 @@ def _ask(game: Game, state: np.void) -> int:
                 print(f"{error}.")
 
 
-def _list(legal: list[Move]) -> None:
-    print(numbered(legal, shutil.get_terminal_size().columns) + "\n")
+def _print_moves(legal: list[Move]) -> None:
+    print(number_moves(legal, shutil.get_terminal_size().columns) + "\n")
 
 
-def _save(
-    path: Path, game: Game, seed: int, names: list[str], history: list[tuple[np.void, int]], final: np.void
-) -> None:
-    from ..envs.records.record import make_record, write_records
-    from ..envs.system.messages import display_path
+def _save(path: Path, game: Game, seed: int, names: list[str], actions: list[int], final: State) -> None:
+    from ..agents.arena.match_runner import replay_actions
 
-    write_records(path, [make_record(game, seed, names, history, final)])
-    print(f"{display_path(path)}: the record of {counted(len(history), 'ply')}")
+    write_records(path, [make_record(game, seed, names, replay_actions(game, seed, actions), final)])
+    print(f"{display_path(path)}: the record of {pluralize(len(actions), 'ply')}")

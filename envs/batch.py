@@ -9,8 +9,22 @@ from typing import Any, NoReturn
 
 import numpy as np
 
+from .engine.batch import (
+    Games,
+    choose_random,
+    find_illegal,
+    find_outside,
+    play_out,
+    reset_games,
+    seed_streams,
+    step,
+    step_subset,
+    write_masks,
+    write_observations,
+    write_results,
+)
 from .engine.random_stream import CHOICE_STREAM, MAX_SEED, checked_seed, game_seeds
-from .engine.rewards import REWARDS, SETTINGS_DTYPE, outcome_dtype
+from .engine.rewards import REWARD_SETTINGS, REWARDS, outcome_dtype
 from .game import Game, IllegalMove, check_game, illegal_action_message
 from .records.batch_state import is_template, read_state, state_bytes
 from .system.messages import shorten
@@ -62,7 +76,7 @@ class GameBatch:
         self._finals: np.ndarray = np.repeat(game.template, num_games)
         self._outcomes: np.ndarray = np.zeros(num_games, outcome_dtype(game.spec.most_players))
         self._choice_streams: np.ndarray = np.zeros((num_games, 4), np.uint32)
-        self._settings: np.ndarray = np.zeros((2, 1), SETTINGS_DTYPE)
+        self._settings: np.ndarray = np.zeros((2, 1), REWARD_SETTINGS)
         self._settings["check"] = [[False], [True]]
         self._settings["auto_reset"] = auto_reset
         self._settings["rewards"] = REWARDS.index(rewards)
@@ -73,9 +87,9 @@ class GameBatch:
 
     def _bind(self) -> None:
         """Make all that belongs to this process and is no part of the games."""
-        self._unchecked, self._checked = self._settings
-        self._kernels = self.game.kernels
-        self._step = self._kernels.step
+        mask = np.zeros(self.game.num_actions, np.int8)
+        arrays = (self._states, self._outcomes, self._finals, self.game.template)
+        self._unchecked, self._checked = (Games(*arrays, settings, mask) for settings in self._settings)
         self._no_mask = np.zeros((0, self.game.num_actions), np.int8)
         self._no_observation = np.zeros((0, self.game.observation_size), np.float32)
         # the outputs that were found to be right last, and views of them: most callers hand over the same ones always
@@ -83,7 +97,7 @@ class GameBatch:
         self._known_observation: np.ndarray | None = None
         self._mask_view = self._no_mask
         self._observation_view = self._no_observation
-        # for each game the number of the last call of `step_some` with it
+        # for each game the number of the last call of `step_subset` with it
         self._last_call = np.zeros(self.num_games, np.int64)
         self._calls = 0
         self._start_pool()
@@ -121,8 +135,8 @@ class GameBatch:
             seeds = game_seeds(checked_seed(seed), self.num_games)
         self._outcomes[:] = np.zeros(1, self._outcomes.dtype)
         self._finals[:] = self.game.template[0]
-        self._kernels.seed_streams(self._choice_streams, seeds, CHOICE_STREAM)
-        self._run(lambda start, stop: self._kernels.reset(self._states, self.game.template, seeds, start, stop))
+        seed_streams(self._choice_streams, seeds, CHOICE_STREAM)
+        self._run(lambda start, stop: reset_games(self._states, self.game.template, seeds, start, stop))
         self._begun = True
 
     def step(
@@ -158,21 +172,21 @@ class GameBatch:
         # actions that own their memory have no room for an output
         if actions.base is not None and shares_memory(actions, mask, observation):
             actions = actions.copy()
-        arrays = (self._states, actions, self._outcomes, self._finals, self.game.template, mask, observation)
         if self._pool is None:
-            illegal = self._step(*arrays, self._checked if check else self._unchecked, 0, self.num_games)
+            games = self._checked if check else self._unchecked
+            illegal = step(games, actions, mask, observation, 0, self.num_games)
             if illegal >= 0:
                 self._raise_illegal(illegal, actions[illegal])
             return
         if check:
-            illegal = self._kernels.first_illegal(self._states, actions, 0, self.num_games)
+            illegal = find_illegal(self._states, actions, self._checked.mask, 0, self.num_games)
         else:
-            illegal = self._kernels.first_outside(self._states, actions, self.game.num_actions, 0, self.num_games)
+            illegal = find_outside(self._states, actions, self.game.num_actions, 0, self.num_games)
         if illegal >= 0:
             self._raise_illegal(illegal, actions[illegal])
-        self._run(lambda start, stop: self._step(*arrays, self._unchecked, start, stop))
+        self._run(lambda start, stop: step(self._unchecked, actions, mask, observation, start, stop))
 
-    def step_some(self, games: np.ndarray, actions: np.ndarray, *, check: bool = True) -> None:
+    def step_subset(self, games: np.ndarray, actions: np.ndarray, *, check: bool = True) -> None:
         """Play one action (integers [k]) in some games (integers [k], all different); the others stay as they are.
 
         `rewards`, `done` and `truncated` change for these games alone. IllegalMove and `check` as in `step`.
@@ -184,18 +198,8 @@ class GameBatch:
         if not is_plain(actions, _INT64) or actions.shape != games.shape:
             actions = integer_array(actions, "actions", games.shape)
         self._calls += 1
-        refused = self._kernels.step_some(
-            self._states,
-            games,
-            actions,
-            self._outcomes,
-            self._finals,
-            self.game.template,
-            self._last_call,
-            self._calls,
-            self.game.num_actions,
-            self._checked if check else self._unchecked,
-        )
+        arrays = self._checked if check else self._unchecked
+        refused = step_subset(arrays, games, actions, self._last_call, self._calls)
         if refused >= 0:
             game = int(games[refused])
             if not 0 <= game < self.num_games:
@@ -238,7 +242,7 @@ class GameBatch:
             out = view = np.empty((self.num_games, self.game.num_actions), np.int8)
         else:
             view = self._mask_view if out is self._known_mask else self._know_mask("out", out)
-        self._run(lambda start, stop: self._kernels.write_masks(self._states, view, start, stop))
+        self._run(lambda start, stop: write_masks(self._states, view, start, stop))
         return out
 
     def observe(self, seats: np.ndarray | int | None = None, out: np.ndarray | None = None) -> np.ndarray:
@@ -256,9 +260,7 @@ class GameBatch:
             view = self._know_observation("out", out)
         checked_seats = self.to_move.astype(np.int64) if seats is None else self._checked_seats(seats)
         self._run(
-            lambda start, stop: self._kernels.write_observations(
-                self._states, checked_seats, self.game.encoding, view, start, stop
-            )
+            lambda start, stop: write_observations(self._states, checked_seats, self.game.encoding, view, start, stop)
         )
         return out
 
@@ -283,7 +285,9 @@ class GameBatch:
         else:
             view = self._output("out", out, np.int64, self._shape)
         self._run(
-            lambda start, stop: self._kernels.choose_random(self._states, self._choice_streams, view, start, stop)
+            lambda start, stop: choose_random(
+                self._states, self._choice_streams, view, np.empty(self.game.num_actions, np.int8), start, stop
+            )
         )
         return out
 
@@ -297,7 +301,9 @@ class GameBatch:
         plies = check_integer(max_plies, "max_plies", 0, _MOST_PLIES)
         return sum(
             self._run(
-                lambda start, stop: self._kernels.play_out(self._states, self._choice_streams, plies, start, stop)
+                lambda start, stop: play_out(
+                    self._states, self._choice_streams, plies, np.empty(self.game.num_actions, np.int8), start, stop
+                )
             )
         )
 
@@ -305,7 +311,7 @@ class GameBatch:
         """Return scores and places, int32 [N, players], of the games as they stand (place 0 wins)."""
         scores = np.zeros((self.num_games, self.game.num_players), np.int32)
         ranks = np.zeros_like(scores)
-        self._kernels.write_results(self._states, scores, ranks)
+        write_results(self._states, scores, ranks)
         return scores, ranks
 
     @property

@@ -3,26 +3,33 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import numpy as np
 
 from . import options as options_of_games
-from .engine import compilation
+from .engine.batch import (
+    apply_one,
+    find_illegal,
+    reset_games,
+    write_masks,
+    write_observations,
+    write_projected_scores,
+    write_results,
+)
 from .engine.random_stream import checked_seed
+from .engine.standing import game_margins
 from .engine.state import RUNNING, TRUNCATED
+from .engine.workspace import Workspace, make_workspace
 from .observation_field import ObservationField
+from .records.notation import Move as Move
+from .records.notation import Position as Position
 from .registry import describe
 from .spec import GameSpec
 from .system.messages import shorten
-from .validation.arrays import check_integer
-from .validation.states import StateDoor
+from .validation.arrays import check_integer, integer_array
+from .validation.states import State, StateDoor, write_back
 from .validation.states import as_batch as as_batch
-
-Move = dict[str, Any]
-Position = dict[str, Any]
 
 _LARGEST = 2**63 - 1
 
@@ -86,11 +93,6 @@ class Game:
         return make_game(self.name, observation=encoding, **self.options)
 
     @cached_property
-    def kernels(self) -> ModuleType:
-        """Return the batch kernels bound to this game's rules."""
-        return bound_kernels(self.spec)
-
-    @cached_property
     def template(self) -> np.ndarray:
         """Return one record [1] that is zero but for the options."""
         record = np.zeros(1, self.spec.state_dtype)
@@ -98,36 +100,39 @@ class Game:
             record[f"option_{option.name}"] = option.encode(self.options[option.name])
         return record
 
+    def make_workspace(self) -> Workspace:
+        """Return buffers for the kernels of one thread."""
+        return make_workspace(self.num_actions, self.observation_size, self.spec.most_players)
+
     @cached_property
     def door(self) -> StateDoor:
         """Return what lets in states of this game, and refuses those of others."""
         return StateDoor(self.name, self.spec.options, self.template)
 
-    def new(self, seed: int | None = None) -> np.void:
-        """Return one game, set up and dealt, as a numpy record; the same seed gives the same game."""
+    def new(self, seed: int | None = None) -> np.ndarray:
+        """Return one game, set up and dealt, as a numpy record of the shape (); the same seed gives the same game."""
         states = self.template.copy()
-        seeds = np.array([checked_seed(seed)], np.uint64)
-        self.kernels.reset(states, self.template, seeds, 0, 1)
-        return states[0]
+        reset_games(states, self.template, np.array([checked_seed(seed)], np.uint64), 0, 1)
+        return states.reshape(())
 
-    def is_over(self, state: np.void) -> bool:
+    def is_over(self, state: State) -> bool:
         """Tell whether the game has ended."""
         return bool(self.door.one(state)["status"][0] != RUNNING)
 
-    def mask(self, state: np.void) -> np.ndarray:
+    def mask(self, state: State) -> np.ndarray:
         """Return the legal actions, int8 [num_actions]; all 0 when the game is over."""
         mask = np.zeros((1, self.num_actions), np.int8)
-        self.kernels.write_masks(self.door.one(state), mask, 0, 1)
+        write_masks(self.door.one(state), mask, 0, 1)
         return mask[0]
 
-    def observe(self, state: np.void, seat: int) -> np.ndarray:
+    def observe(self, state: State, seat: int) -> np.ndarray:
         """Return what a seat sees, float32 [observation_size]; ValueError if there is no such seat."""
         seats = np.array([check_integer(seat, "seat", 0, self.num_players - 1)], np.int64)
         observation = np.zeros((1, self.observation_size), np.float32)
-        self.kernels.write_observations(self.door.one(state), seats, self.encoding, observation, 0, 1)
+        write_observations(self.door.one(state), seats, self.encoding, observation, 0, 1)
         return observation[0]
 
-    def move(self, action: int, state: np.void | None = None) -> Move:
+    def move(self, action: int, state: State | None = None) -> Move:
         """Return the move that an action means; what depends on the state is left out without one.
 
         Raises ValueError if the action is no integer from 0 to num_actions - 1.
@@ -139,21 +144,19 @@ class Game:
         number = _any_integer(action)
         if not 0 <= number < self.num_actions:
             raise ValueError(f"{self.name} has the actions 0 to {self.num_actions - 1}, not {number}")
-        move: Move = self.spec.module("notation").move(self.options, number, state)
-        return move
+        return self.spec.notation().move(self.options, number, state)
 
-    def action(self, move: Move, state: np.void | None = None) -> int:
+    def action(self, move: Move, state: State | None = None) -> int:
         """Return the action of a move; ValueError that names what is wrong if there is none."""
         record = None if state is None else self.door.one(state)[0]
-        action: int = self.spec.module("notation").action(self.options, move, record)
-        return action
+        return self.spec.notation().action(self.options, move, record)
 
-    def legal_moves(self, state: np.void) -> list[Move]:
+    def legal_moves(self, state: State) -> list[Move]:
         """Return all legal moves in the order of their actions."""
         record = self.door.one(state)[0]
         return [self._move(action, record) for action in np.flatnonzero(self.mask(record)).tolist()]
 
-    def play(self, state: np.void, move: Move) -> None:
+    def play(self, state: State, move: Move) -> None:
         """Play a move in place; IllegalMove, and nothing changed, if it is not legal."""
         self.door.one(state, to_write=True)
         try:
@@ -162,7 +165,7 @@ class Game:
             raise IllegalMove(str(error)) from None
         self.play_action(state, action)
 
-    def play_action(self, state: np.void, action: int) -> None:
+    def play_action(self, state: State, action: int) -> None:
         """Play an action in place; IllegalMove, and nothing changed, if it is not legal.
 
         Raises ValueError if the state is none of this game or cannot be written, or if the action is no integer.
@@ -170,10 +173,15 @@ class Game:
         batch, number = self.door.one(state, to_write=True), _any_integer(action)
         if batch["status"][0] != RUNNING:
             raise IllegalMove(f"{self.name}: the game is over")
-        if self.kernels.first_illegal(batch, np.array([number]), 0, 1) >= 0:
+        if find_illegal(batch, np.array([number]), np.empty(self.num_actions, np.int8), 0, 1) >= 0:
             raise IllegalMove(illegal_action_message(self, batch[0], number))
-        # plain Python needs numpy's integers in the rules' bit operations
-        self.kernels.apply_one(batch, np.int64(number))
+        apply_one(batch, number)
+        write_back(batch, state)
+
+    def find_illegal(self, states: np.ndarray, actions: np.ndarray, start: int = 0) -> int:
+        """Return the first of the games [n], from `start`, that runs and whose action (int64 [n]) is illegal, or -1."""
+        states, actions = self.door.many(states), integer_array(actions, "actions", (len(states),))
+        return int(find_illegal(states, actions, np.empty(self.num_actions, np.int8), start, len(states)))
 
     def margins(self, states: np.ndarray) -> np.ndarray:
         """Return each player's score less the best other one as games stand, in margin scales, float32 [n, players].
@@ -182,7 +190,7 @@ class Game:
         """
         states = self.door.many(states)
         scores = np.zeros((len(states), self.num_players), np.int32)
-        self.kernels.write_results(states, scores, np.zeros_like(scores))
+        write_results(states, scores, np.zeros_like(scores))
         return self._margins_of(scores)
 
     def projected_margins(self, states: np.ndarray) -> np.ndarray:
@@ -192,34 +200,28 @@ class Game:
         """
         states = self.door.many(states)
         scores = np.zeros((len(states), self.num_players), np.int32)
-        self.kernels.write_projected_scores(states, scores)
+        write_projected_scores(states, scores, np.zeros(self.num_players, np.int32))
         return self._margins_of(scores)
 
     def _margins_of(self, scores: np.ndarray) -> np.ndarray:
-        if self.num_players == 1:
-            return (scores / self.spec.margin_scale).astype(np.float32)
-        in_order = np.sort(scores, axis=1)
-        best, second = in_order[:, -1:], in_order[:, -2:-1]
-        # the best of the others is the best of all, but for whoever alone is that
-        others = np.where(scores == best, second, best)
-        return ((scores - others) / self.spec.margin_scale).astype(np.float32)
+        return (game_margins(scores) / self.spec.margin_scale).astype(np.float32)
 
-    def result(self, state: np.void) -> dict[str, Any]:
+    def result(self, state: State) -> dict[str, Any]:
         """Return scores, winners and truncated as they stand, as in a position's `result`."""
         batch = self.door.one(state)
         scores = np.zeros((1, self.num_players), np.int32)
         ranks = np.zeros_like(scores)
-        self.kernels.write_results(batch, scores, ranks)
+        write_results(batch, scores, ranks)
         return {
             "scores": scores[0].tolist(),
             "winners": np.flatnonzero(ranks[0] == 0).tolist(),
             "truncated": bool(batch["status"][0] == TRUNCATED),
         }
 
-    def position(self, state: np.void) -> Position:
+    def position(self, state: State) -> Position:
         """Return the whole position, hidden parts too, in the JSON notation."""
-        state = self.door.one(state)[0]
-        position: Position = self.spec.module("notation").position(self.options, state)
+        record = self.door.one(state)[0]
+        position = self.spec.notation().position(self.options, record)
         if self.is_over(state):
             position.pop("to_move", None)
             position["phase"] = "over"
@@ -235,7 +237,7 @@ class Game:
 
         check_states(self, self.door.many(states), "states")
 
-    def from_position(self, position: Position, seed: int | None = None) -> np.void:
+    def from_position(self, position: Position, seed: int | None = None) -> np.ndarray:
         """Return the game of a position; its chance from here on is that of the seed.
 
         Raises ValueError that names the key and the reason if the position cannot be.
@@ -272,24 +274,12 @@ def _make_again(name: str, observation: str, options: dict[str, Any]) -> Game:
     return make_game(name, observation=observation, **options)
 
 
-_bound: dict[str, ModuleType] = {}
-
-
-def bound_kernels(spec: GameSpec) -> ModuleType:
-    """Return the batch kernels bound to a game's rules, loaded once."""
-    if spec.name not in _bound:
-        path = Path(compilation.__file__).with_name("batch.py")
-        rules, greedy = spec.module("rules"), spec.module("heuristic")
-        _bound[spec.name] = compilation.load_bound(path, spec.name, rules=rules, greedy=greedy)
-    return _bound[spec.name]
-
-
 def _any_integer(action: Any) -> int:
     """Return an action, in the range of the game or not, as an int that kernels take."""
     return check_integer(action, "action", -_LARGEST, _LARGEST)
 
 
-def illegal_action_message(game: Game, state: np.void, action: int) -> str:
+def illegal_action_message(game: Game, state: State, action: int) -> str:
     """Return one sentence that names game, action and move of an illegal action."""
     if not 0 <= action < game.num_actions:
         return f"{game.name}: action {shorten(action)} is illegal: the actions are 0 to {game.num_actions - 1}"

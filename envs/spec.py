@@ -1,62 +1,87 @@
-"""What generic code sees of a game: one frozen description, made in the game's own folder.
+"""The contract of a game: one frozen description, made in the game's own module or package.
 
-A game's folder holds modules with these functions; kernels work on one record and never raise or allocate.
+Required are the fields of its records, the numbers of actions and observations, five kernels (`GameKernels`) and a
+notation of moves and positions (`Notation`). Everything else has a default that a game may replace, and generic code
+asks for a part, never for a game's name. Kernels work on one record and never raise or allocate.
 
-- `rules`, kernels: `set_up(state)`, `count_legal(state)`, `nth_legal(state, n)`, `is_legal(state, action)`,
-  `legal_mask(state, mask)`, `apply(state, action)`, `observe(state, seat, form, observation)`,
-  `result(state, scores, places)`, `determinize(state, seat)`;
-- `validity`: `FAULTS`, sentences, and the kernel `fault(state, spare)`, which returns the index of one that is true of
-  the record, 0 if there is none; `spare` is a copy of the record and room to work in. All that the other kernels rely
-  on is tested there; each field is in its range already;
-- `heuristic`, kernels: `action_values(state, values, scratch)` of a running game: float32 [num_actions], which come
-  filled with -inf and are written where legal; scratch is int64[1024] for any use; and
-  `projected_scores(state, scores)`, what players would have if the game were scored now, int32 [players]; of an
-  ended game the scores;
-- `notation`: `PHASES`, `move(options, action, state)`, `action(options, move, state)`, `position(options, state)`,
-  `fill(options, own, phase, state)`, `ending_error(state)`, `chance_free(before, after)`;
-- `view.svg`: `svg(position, last_move, seat)`;
-- `view.text`: `text(position, last_move, seat, colour)`;
-- `symmetry`: `order(options)`, `draw(options, n, random)`, `apply(options, form, symmetries, observation, policies)`,
-  `transform(options, form, observation, policies, random)`: every row under a symmetry of the game.
+Kernels, notation, symmetry and view are functions that return the part, called once when it is first needed: nobody who
+plays a game loads its drawing.
 """
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from importlib import import_module
-from types import ModuleType
+from functools import cache, cached_property
 from typing import Any
 
 import numpy as np
 
-from .engine.state import Field
+from .engine.dispatch import GameKernels
+from .engine.state import Field, record_dtype
 from .observation_field import ObservationField
-from .options import Number, Option
+from .options import Choice, Number, Option
+from .records.notation import Notation, Options, plain_notation
+from .symmetry import Symmetry, no_symmetry
+from .view.position_view import PositionView, plain_view
+
+__all__ = [
+    "Choice",
+    "Field",
+    "GameKernels",
+    "GameSpec",
+    "Notation",
+    "Number",
+    "ObservationField",
+    "Option",
+    "PositionView",
+    "Symmetry",
+    "plain_notation",
+    "plain_view",
+]
 
 
 @dataclass(frozen=True)
 class GameSpec:
-    """One game: names, options, sizes and layout; its code is imported from `package` when it is needed."""
+    """One game: names, options, sizes, layout, and how to get at its code."""
 
     name: str
     title: str
     version: int
-    package: str
+    """That of its environments: it changes when results with the same seed do."""
+    summary: str
     options: tuple[Option, ...]
-    state_dtype: np.dtype
+    """With a `Number` called num_players among them."""
     state_fields: tuple[Field, ...]
     """The game's own fields of a record, with the range of each."""
-    num_actions: Callable[[dict[str, Any]], int]
-    observations: tuple[str, ...]
-    """The forms that an observation can have; the first is the default."""
-    observation_fields: Callable[[dict[str, Any], str], tuple[ObservationField, ...]]
-    """The parts of an observation, for the options and a form."""
-    margin_scale: float
+    num_actions: Callable[[Options], int]
+    observation_fields: Callable[[Options, str], tuple[ObservationField, ...]]
+    """The parts of an observation, for the options and an encoding."""
+    kernels: Callable[[], GameKernels]
+    notation: Callable[[], Notation]
+    symmetry: Callable[[], Symmetry[Any]] = no_symmetry
+    view: Callable[[], PositionView] = plain_view
+    observations: tuple[str, ...] = ("flat",)
+    """The encodings that an observation can have; the first is the default."""
+    margin_scale: float = 1.0
     """Points that make a reward of 1 in the kind "margin"."""
-    summary: str
     search: Mapping[str, Any] = field(default_factory=dict)
     """Settings of the tree search that are the strongest at one second a move, where they differ from its own."""
     first_cell_action: int | None = None
     """Where actions are cells of a plane that an observation begins with: the action of its first cell, row by row."""
+
+    def __post_init__(self) -> None:
+        for part in ("kernels", "notation", "symmetry", "view"):
+            object.__setattr__(self, part, cache(getattr(self, part)))
+
+    @cached_property
+    def state_dtype(self) -> np.dtype:
+        """Return the dtype of the game's records; no other game has the same one."""
+        return record_dtype(self.name, [option.name for option in self.options], self.state_fields)
+
+    @property
+    def marker(self) -> Field:
+        """Return the field that tells the game's records from others', always 0."""
+        *_, name = self.state_dtype.names or ()
+        return Field(name, "u1", 0)
 
     @property
     def player_counts(self) -> range:
@@ -78,7 +103,3 @@ class GameSpec:
     def _players(self) -> Number:
         (option,) = (one for one in self.options if isinstance(one, Number) and one.name == "num_players")
         return option
-
-    def module(self, name: str) -> ModuleType:
-        """Return one of the game's modules: rules, validity, greedy, notation, drawing, text or symmetry."""
-        return import_module(f"{self.package}.{name}")

@@ -12,20 +12,20 @@ class Clock:
         return self.now
 
 
-def clock_of_work(monkeypatch, kernels, pieces, seconds, loading=0.0):
+def clock_of_work(monkeypatch, agent_module, search, pieces, seconds, loading=0.0):
     """Return a Clock to which every piece of a kernel's work adds some seconds, and the first call `loading` more.
 
-    `pieces` says how many pieces a call with some arguments is. `kernels` are those of a search, bound to a game.
+    `pieces` says how many pieces a call with some arguments is. `search` names the kernel in the agent's module.
     """
     clock = Clock()
     for module in ("mcts_agent", "minimax_agent", "time_limit"):
-        monkeypatch.setattr(f"meeplezoo.agents.{module}.time", clock)
-    search, left = kernels.search, [loading]
+        monkeypatch.setattr(f"meeplezoo.agents.search.{module}.time", clock)
+    kernel, left = getattr(agent_module, search), [loading]
 
     def timed(*arguments):
         clock.now += seconds * pieces(arguments) + left[0]
         left[0] = 0.0
-        return search(*arguments)
+        return kernel(*arguments)
 
-    monkeypatch.setattr(kernels, "search", timed)
+    monkeypatch.setattr(agent_module, search, timed)
     return clock

@@ -49,8 +49,8 @@ def import_all():
         package = importlib.import_module("meeplezoo." + part)
         imported.append(package.__name__)
         for found in pkgutil.walk_packages(package.__path__, package.__name__ + "."):
-            # `load_bound` binds these to a game and cannot do without one; `__main__` runs the command line
-            if not found.name.endswith(("batch_kernels", "__main__")):
+            # `__main__` runs the command line
+            if not found.name.endswith("__main__"):
                 importlib.import_module(found.name)
                 imported.append(found.name)
     return imported

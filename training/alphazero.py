@@ -96,7 +96,7 @@ class AlphaZeroAlgorithm:
         sizes = (game.observation_size, game.num_actions, game.num_players)
         self.replay_buffer = ReplayBuffer(config.window, *sizes, config.heuristic)
         self._pending_steps = 0.0
-        self._symmetry = game.spec.module("symmetry")
+        self._symmetry = game.spec.symmetry()
 
     @property
     def decisions(self) -> int:

@@ -8,7 +8,7 @@ import numpy as np
 
 from ..envs import Game
 from ..envs.batch import GameBatch
-from ..envs.search import game_returns
+from ..envs.engine.standing import game_returns
 from .state_checks import check_array, check_keys, check_range
 
 _COLUMNS = ("observation", "policy", "mask", "action_values", "margins", "search_values", "seats")
@@ -107,7 +107,7 @@ class EpisodeBuffer:
         players = self._game.num_players
         outcomes = batch.outcomes[ended]
         scores, ranks = outcomes["scores"][:, :players], outcomes["ranks"][:, :players]
-        returns = game_returns(self._game.spec, scores, ranks, self._win_weight)
+        returns = game_returns(scores, ranks, self._win_weight, self._game.spec.margin_scale)
         for game, outcome in zip(ended.tolist(), returns, strict=True):
             for *arrays, search_values, seat in self._running[game]:
                 target = outcome

@@ -5,7 +5,7 @@ from math import prod
 
 from ..agents.networks.architecture import build
 from ..envs import Game
-from ..envs.search import node_dtype
+from ..envs.engine.search_tree import node_dtype
 from .config import TrainingConfig
 from .self_play_actor import tree_size
 

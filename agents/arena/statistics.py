@@ -37,13 +37,13 @@ def student_quantile(degrees: int) -> float:
     if degrees <= 2:
         return 12.706204736432095 if degrees == 1 else 4.302652729911275
     z = NORMAL_QUANTILE
-    terms = (
+    sums = (
         (z**3 + z) / 4,
         (5 * z**5 + 16 * z**3 + 3 * z) / 96,
         (3 * z**7 + 19 * z**5 + 17 * z**3 - 15 * z) / 384,
         (79 * z**9 + 776 * z**7 + 1482 * z**5 - 1920 * z**3 - 945 * z) / 92160,
     )
-    return z + sum(term / degrees**power for power, term in enumerate(terms, start=1))
+    return z + sum(term / degrees**power for power, term in enumerate(sums, start=1))
 
 
 def mean_interval(values: np.ndarray, deals: np.ndarray) -> tuple[float | None, Interval | None]:
@@ -64,22 +64,13 @@ def mean_interval(values: np.ndarray, deals: np.ndarray) -> tuple[float | None, 
     return mean, (mean - half, mean + half)
 
 
-def shares_of_win(games: GameResults) -> np.ndarray:
+def win_shares(ranks: np.ndarray) -> np.ndarray:
     """Return each seat's share of the win, float64 [n, players]: 1 / (number of winners), or 0."""
-    won = games.ranks == 0
+    won = ranks == 0
     return won / np.maximum(won.sum(axis=1, keepdims=True), 1)
 
 
-def margins(games: GameResults) -> np.ndarray:
-    """Return the score of each seat minus the best other one, int64 [n, players]; alone it is the score itself."""
-    players = games.scores.shape[1]
-    if players == 1:
-        return games.scores
-    best_other = [np.delete(games.scores, seat, axis=1).max(axis=1) for seat in range(players)]
-    return games.scores - np.stack(best_other, axis=1)
-
-
-def ahead(games: GameResults, num_agents: int) -> tuple[np.ndarray, np.ndarray]:
+def count_ahead(games: GameResults, num_agents: int) -> tuple[np.ndarray, np.ndarray]:
     """Return how often row finished ahead of column, a tie counting half, and how often they met.
 
     float64 and int64 [agents, agents]; two seats of the same agent do not meet.

@@ -11,16 +11,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ...envs.engine.random_stream import draw, draw_seed
+from ...envs.engine.search_tree import node_dtype
 from ...envs.game import Game
 from ...envs.interfaces.decision_batch import DecisionBatch
-from ...envs.search import node_dtype
 from ...envs.system.messages import shorten
 from .. import agent_settings
 from ..agent_settings import CHANCES, MOST_SECONDS, Integers, Numbers, Valid, Words, agent_error, check_settings
 from ..protocol import AgentFailure
 from ..search.batched_search import search_with_network
 from ..search.gumbel_search import gumbel_search
-from ..search.time_limit import search_end
+from ..search.time_limit import deadline_of
 from ..streams import agent_stream
 from .network_file import MAX_LEAF_PLIES, NetworkMetadata, check_fits, load_network
 
@@ -219,7 +219,7 @@ class NetworkAgent:
                 self.evaluate,
                 self.settings.sims,
                 int(draw_seed(self._stream)),
-                considered=self.settings.considered,
+                max_num_considered_actions=self.settings.considered,
                 nodes=nodes,
                 **settings,
             )
@@ -255,8 +255,8 @@ class NetworkAgent:
         game = decisions.game.with_observation(self.metadata.observation)
         states = decisions.determinize(self._stream)
         settings: dict[str, Any] = {
-            "exploration": self.settings.c,
-            "closed": self.settings.chance == "closed",
+            "c_puct": self.settings.c,
+            "closed_loop": self.settings.chance == "closed",
             "win_weight": self.settings.win,
             "plies": self.settings.plies,
         }
@@ -266,9 +266,11 @@ class NetworkAgent:
         began = time.perf_counter()
         for first in range(0, len(with_choice), group_size):
             group = with_choice[first : first + group_size]
-            settings["ends"] = search_end(decisions, int(group[0]), began, len(group))
+            settings["deadline"] = deadline_of(decisions, int(group[0]), began, len(group))
             if self.settings.seconds:
-                settings["ends"] = min(settings["ends"], time.perf_counter() + len(group) * self.settings.seconds)
+                settings["deadline"] = min(
+                    settings["deadline"], time.perf_counter() + len(group) * self.settings.seconds
+                )
             yield group, (game, states.take(group), nodes), settings
 
     def _sample(self, weights: np.ndarray) -> np.ndarray:

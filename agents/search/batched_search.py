@@ -7,11 +7,12 @@ import numpy as np
 
 from ...envs.engine.gumbel_root import select_root_actions
 from ...envs.engine.random_stream import game_seeds
+from ...envs.engine.rollout import ROLLOUT_SETTINGS
+from ...envs.engine.search_tree import make_trees, node_dtype, root_statistics
 from ...envs.engine.state import RUNNING
-from ...envs.engine.tree_search import MAX_DEPTH
+from ...envs.engine.tree_search import Search, back_up_games, descend_games, roll_out_games
 from ...envs.game import Game
 from ...envs.interfaces.decision_batch import DecisionBatch
-from ...envs.search import SETTINGS_DTYPE, node_dtype, root_statistics, search_kernels
 from ..streams import agent_stream
 from .time_limit import chunks
 
@@ -33,9 +34,9 @@ class BatchedSearch:
         evaluate: the network, called once per simulation with the leaves of all games that are not over; ValueError
             if its answers have another shape or are not finite.
         seed: of all deals and ties. Game i of a seed has a stream of its own.
-        exploration: weight of the priors.
-        closed: whether what chance brings makes nodes of its own.
-        win_weight: share of winning in the return of a finished game; the rest is the squashed margin.
+        c_puct: weight of the priors.
+        closed_loop: whether what chance brings makes nodes of its own.
+        win_weight: weight of winning in the return of a finished game; the rest is the squashed margin.
         plies: greedy plies that the game is played on from a leaf before its value is asked for, until it is the
             searching seat's turn again: quiet positions are easier to value. 0 values the leaf itself.
         nodes: size of each game's tree at most, 48 bytes each in games for up to four.
@@ -52,8 +53,8 @@ class BatchedSearch:
         evaluate: Evaluate,
         seed: int,
         *,
-        exploration: float = 1.25,
-        closed: bool = False,
+        c_puct: float = 1.25,
+        closed_loop: bool = False,
         win_weight: float = 0.5,
         plies: int = 0,
         nodes: int = 20_000,
@@ -63,28 +64,21 @@ class BatchedSearch:
         self._game = game
         self._states = states
         self._evaluate = evaluate
-        self._kernels = search_kernels(game.spec)
-        self._settings = np.zeros(1, SETTINGS_DTYPE)
-        self._settings["exploration"], self._settings["closed"] = exploration, closed
-        self._settings["win_weight"], self._settings["margin_scale"] = win_weight, game.spec.margin_scale
-        self._settings["puct"] = self._settings["network"] = True
-        self._settings["temperature"], self._settings["playout_plies"] = 1.0, plies
-        self._settings["greedy_share"] = 1.0
-        self._streams = np.stack([agent_stream(own) for own in game_seeds(seed, number).tolist()])
+        settings = np.zeros(1, ROLLOUT_SETTINGS)
+        settings["c_puct"], settings["closed_loop"] = c_puct, closed_loop
+        settings["win_weight"], settings["margin_scale"] = win_weight, game.spec.margin_scale
+        settings["puct"] = settings["network"] = True
+        settings["encoding"], settings["temperature"] = game.encoding, 1.0
+        settings["rollout_plies"], settings["greedy_prob"] = plies, 1.0
+        streams = np.stack([agent_stream(game_seed) for game_seed in game_seeds(seed, number).tolist()])
+        self._search = Search(settings, streams, game.make_workspace())
         # empty takes no time for nodes that are never used; of a new tree the root alone is read, and cleared first
-        self._trees = np.empty((number, nodes), node_dtype(game.spec.most_players))
-        self._used, self._depths = np.zeros(number, np.int64), np.zeros(number, np.int64)
-        self._paths = np.zeros((number, MAX_DEPTH), np.int32)
+        self._trees = make_trees(np.empty((number, nodes), node_dtype(game.spec.most_players)))
         self._leaves = states.copy()
-        self._ahead = states.copy() if plies else self._leaves
+        self._rollout_states = states.copy() if plies else self._leaves
         self._seats = states["to_move"].astype(np.int64)
-        self._mask, self._slots = np.zeros(game.num_actions, np.int8), np.zeros(game.num_actions, np.int32)
-        heuristic, scratch = np.zeros(game.num_actions, np.float32), np.zeros(game.kernels.SCRATCH_SIZE, np.int64)
-        observation = np.zeros(game.observation_size, np.float32)
-        self._room = (self._mask, self._slots, heuristic, scratch, observation, game.encoding)
-        self._playout_room = (heuristic, scratch)
         self._leaf_priors = np.zeros((number, game.num_actions), np.float32)
-        self._leaf_values = np.zeros((number, *self._trees.dtype["mean"].shape), np.float32)
+        self._leaf_values = np.zeros((number, *self._trees.nodes.dtype["mean"].shape), np.float32)
         self._free = np.full(number, -1)
         self.priors = self._leaf_priors
         self.values = self._leaf_values
@@ -92,46 +86,24 @@ class BatchedSearch:
     def simulate(self, root_actions: np.ndarray | None = None) -> None:
         """Run one simulation in each game; the first evaluates the root.
 
-        firsts: int64 [n], legal actions to begin with, -1 for the search's own choice; None for that in all games.
+        root_actions: int64 [n], legal actions to begin with, -1 for the search's own choice, as None for all games.
         """
-        at_root = self._used[0] == 0
-        self._kernels.descend_all(
-            self._states,
-            self._leaves,
-            self._seats,
-            self._free if root_actions is None else root_actions,
-            self._trees,
-            self._used,
-            self._paths,
-            self._depths,
-            self._settings,
-            self._streams,
-            *self._room,
-        )
-        running, priors, values = self._valued(self._leaves)
+        at_root = self._trees.num_nodes[0] == 0
+        chosen = self._free if root_actions is None else root_actions
+        descend_games(self._states, self._leaves, chosen, self._trees, self._search)
+        running, priors, values = self._evaluate_running(self._leaves)
         self._leaf_priors[running] = priors
-        if self._ahead is not self._leaves:
-            self._kernels.rollout_all(
-                self._leaves, self._ahead, self._seats, self._settings, self._streams, *self._playout_room
-            )
-            running, _, values = self._valued(self._ahead)
+        if self._rollout_states is not self._leaves:
+            roll_out_games(self._states, self._leaves, self._rollout_states, self._search)
+            running, _, values = self._evaluate_running(self._rollout_states)
         self._leaf_values[running, : self._game.num_players] = values
-        self._kernels.back_up_all(
-            self._leaves,
-            self._ahead,
-            self._trees,
-            self._used,
-            self._paths,
-            self._depths,
-            self._settings,
-            self._leaf_priors,
-            self._leaf_values,
-            self._mask,
+        back_up_games(
+            self._leaves, self._rollout_states, self._trees, self._leaf_priors, self._leaf_values, self._search
         )
         if at_root:
             self.priors, self.values = self._leaf_priors.copy(), self._leaf_values.copy()
 
-    def _valued(self, states: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def _evaluate_running(self, states: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return which games are running, int64 [k], and what the network says of them."""
         running = np.flatnonzero(states["status"] == RUNNING)
         if not len(running):
@@ -141,22 +113,22 @@ class BatchedSearch:
         _check_answers("values", values, (len(running), self._game.num_players))
         return running, priors, values
 
-    def planned(
-        self, own: np.ndarray, scores: np.ndarray, turns: np.ndarray, visits_scale: float, returns_scale: float
+    def select_root_actions(
+        self, root_values: np.ndarray, scores: np.ndarray, considered_visits: np.ndarray
     ) -> np.ndarray:
-        """Return the actions that a plan begins the next simulations with, int64 [n]; see `select_root_actions`."""
+        """Return the actions that the next simulations begin with, int64 [n]; see `gumbel_root`."""
         root_actions = np.full(len(self._states), -1)
-        arrays = (own, scores, np.ascontiguousarray(turns))
-        select_root_actions(self._trees, self._seats, *arrays, visits_scale, returns_scale, root_actions)
+        visits = np.ascontiguousarray(considered_visits)
+        select_root_actions(self._trees.nodes, self._seats, root_values, scores, visits, root_actions)
         return root_actions
 
     def statistics(self) -> tuple[np.ndarray, np.ndarray]:
         """Return visits int64 [n, num_actions] and mean returns float64 [n, num_actions] of the players to move."""
-        return root_statistics(self._trees, self._seats, self._game.num_actions)
+        return root_statistics(self._trees.nodes, self._seats, self._game.num_actions)
 
     def root_returns(self) -> np.ndarray:
         """Return the mean returns of all players over all simulations, float32 [n, num_players]."""
-        returns: np.ndarray = self._trees["mean"][:, 0, : self._game.num_players].copy()
+        returns: np.ndarray = self._trees.nodes["mean"][:, 0, : self._game.num_players].copy()
         return returns
 
 
@@ -173,20 +145,21 @@ def search_with_network(
     game: Game,
     states: np.ndarray,
     evaluate: Evaluate,
-    simulations: int,
+    num_simulations: int,
     seed: int,
     *,
-    exploration: float = 1.25,
-    closed: bool = False,
+    c_puct: float = 1.25,
+    closed_loop: bool = False,
     win_weight: float = 0.5,
     plies: int = 0,
     nodes: int = 20_000,
-    ends: float = math.inf,
+    deadline: float = math.inf,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Search n games by PUCT and return visits and mean returns of the actions of the players to move.
 
-    The arguments are those of `BatchedSearch`; of the simulations the first one evaluates the root. `ends`, a time of
-    `time.perf_counter`, ends the search before the simulation that would be over too late, but not before the second.
+    The arguments are those of `BatchedSearch`; of the simulations the first one evaluates the root. `deadline`, a
+    time of `time.perf_counter`, ends the search before the simulation that would be over too late, but not before the
+    second.
 
     Returns int64 [n, num_actions] and float64 [n, num_actions], 0 where there are no visits.
     """
@@ -195,14 +168,14 @@ def search_with_network(
         states,
         evaluate,
         seed,
-        exploration=exploration,
-        closed=closed,
+        c_puct=c_puct,
+        closed_loop=closed_loop,
         win_weight=win_weight,
         plies=plies,
         nodes=nodes,
     )
     trees.simulate()
-    for count in chunks(simulations - 1, CHUNK_SIZE, ends):
+    for count in chunks(num_simulations - 1, CHUNK_SIZE, deadline):
         for _ in range(count):
             trees.simulate()
     return trees.statistics()

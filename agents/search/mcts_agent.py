@@ -8,14 +8,16 @@ from typing import Any
 
 import numpy as np
 
-from ...envs.engine.search_tree import extract_subtree
+from ...envs.engine.rollout import ROLLOUT_SETTINGS
+from ...envs.engine.search_tree import extract_subtree, make_trees, node_dtype, root_statistics
+from ...envs.engine.tree_search import Search, find_observation_node, search_games
 from ...envs.game import Game, Move
 from ...envs.interfaces.decision_batch import DecisionBatch, check_game
-from ...envs.search import SETTINGS_DTYPE, node_dtype, root_statistics, search_kernels
+from ...envs.validation.states import State
 from .. import agent_settings
 from ..agent_settings import CHANCES, MOST_SECONDS, Integers, Numbers, Valid, Words, agent_error, check_settings
 from ..streams import agent_stream
-from .time_limit import chunks, search_end
+from .time_limit import chunks, deadline_of
 
 LEAVES = ("random", "greedy")
 SELECTIONS = ("uct", "puct")
@@ -35,7 +37,7 @@ _VALID: Valid = {
     # two trees of so many nodes take 0.8 GB
     "nodes": Integers(1000, 8_000_000, "48 bytes each"),
 }
-_AT_ONCE = 32
+CHUNK_SIZE = 32
 """Simulations between two looks at the clock, at most."""
 _LONGEST_LINE, _FEWEST_VISITS = 6, 3
 """Of the line that a search expects: moves, and visits of each."""
@@ -96,7 +98,7 @@ class ViewedMove:
 class SearchView:
     """What a search thought: its simulations, the moves it tried most, and the line (player, move) it expects."""
 
-    simulations: int
+    num_simulations: int
     moves: tuple[ViewedMove, ...]
     line: tuple[tuple[int, Move], ...]
 
@@ -108,35 +110,28 @@ class MCTSAgent:
         self.name = name
         self.settings = settings
         self._game = game
-        self._nodes = np.zeros(settings.nodes, node_dtype(game.spec.most_players))
-        self._kernel_settings = _kernel_settings(game, settings)
-        self._mask = np.zeros(game.num_actions, np.int8)
-        self._slots = np.zeros(game.num_actions, np.int32)
-        self._values = np.zeros(game.num_actions, np.float32)
-        self._scratch = np.zeros(game.kernels.SCRATCH_SIZE, np.int64)
-        self._observation = np.zeros(game.observation_size, np.float32)
-        self._room = game.template.copy()
-        self._stream = agent_stream(seed)
-        self._searched: np.void | None = None
-        self._used = 0
+        self._trees = make_trees(np.zeros((1, settings.nodes), node_dtype(game.spec.most_players)))
+        self._search = Search(kernel_settings(game, settings), agent_stream(seed)[None], game.make_workspace())
+        self._leaf = game.template.copy()
+        self._searched: State | None = None
         self._seat = -1
         keeps = settings.chance == "closed" and settings.reuse == 1
-        self._spare: np.ndarray | None = self._nodes.copy() if keeps else None
+        self._spare: np.ndarray | None = self._trees.nodes.copy() if keeps else None
 
     def reset(self, seed: int) -> None:
         """Begin anew with another seed."""
-        self._stream = agent_stream(seed)
+        self._search.streams[0] = agent_stream(seed)
         self._searched = None
-        self._used = 0
+        self._trees.num_nodes[0] = 0
 
     def act(self, decisions: DecisionBatch) -> np.ndarray:
         """Return one legal action for each decision, int64 [n], within their time limit if there is one."""
         check_game(self.name, self._game, decisions.game)
-        states = decisions.determinize(self._stream)
+        states = decisions.determinize(self._search.streams[0])
         actions = np.empty(len(decisions), np.int64)
         if decisions.seconds_per_move is not None or self.settings.seconds:
             # a new process loads the kernels at their first call, which is no time to think
-            self._simulate(decisions.game, decisions.game.template, 0, 1)
+            search_games(decisions.game.template, self._leaf, self._trees, 0, self._search)
         began = time.perf_counter()
         for index in range(len(decisions)):
             legal = np.flatnonzero(decisions.mask[index])
@@ -144,7 +139,7 @@ class MCTSAgent:
                 actions[index] = legal[0]
                 self._searched = None
                 continue
-            visits, values = self.search(decisions.game, states[index], search_end(decisions, index, began))
+            visits, values = self.search(decisions.game, states[index], deadline_of(decisions, index, began))
             # equal visits: the better value; an action of no visits is never better than one of some
             actions[index] = legal[np.lexsort([values[legal], visits[legal]])[-1]]
         return actions
@@ -163,6 +158,11 @@ class MCTSAgent:
         )
         return SearchView(int(self._nodes[0]["visits"]), moves, tuple(self._expected_line(game, state)))
 
+    @property
+    def _nodes(self) -> np.ndarray:
+        nodes: np.ndarray = self._trees.nodes[0]
+        return nodes
+
     def _children(self, node: int) -> list[int]:
         """Return the children of a node, the most visited first."""
         children = []
@@ -172,7 +172,7 @@ class MCTSAgent:
             child = int(self._nodes[child]["next"])
         return sorted(children, key=lambda child: -int(self._nodes[child]["visits"]))
 
-    def _expected_line(self, game: Game, state: np.void) -> list[tuple[int, Move]]:
+    def _expected_line(self, game: Game, state: State) -> list[tuple[int, Move]]:
         """Return player and move of the most visited actions, one after the other, in the deal that was searched."""
         state, node = state.copy(), 0
         line: list[tuple[int, Move]] = []
@@ -189,67 +189,50 @@ class MCTSAgent:
             node = outcomes[0] if outcomes else node
         return line
 
-    def search(self, game: Game, state: np.void, ends: float = math.inf) -> tuple[np.ndarray, np.ndarray]:
+    def search(self, game: Game, state: State, deadline: float = math.inf) -> tuple[np.ndarray, np.ndarray]:
         """Return visits int64 [num_actions] and mean returns float64 [num_actions] (0 to 1) of the player to move.
 
-        The search is over at `ends`, a time of `time.perf_counter`, at the latest, but for the first simulation.
+        The search is over at `deadline`, a time of `time.perf_counter`, at the latest, but for the first simulation.
         """
         check_game(self.name, self._game, game)
         if self.settings.seconds:
-            ends = min(ends, time.perf_counter() + self.settings.seconds)
+            deadline = min(deadline, time.perf_counter() + self.settings.seconds)
         self._searched = state.copy()
         root = game.door.one(state)
-        num_nodes = self._kept(game, root)
-        for count in chunks(self.settings.sims, _AT_ONCE, ends):
-            num_nodes = self._simulate(game, root, count, num_nodes)
-        self._used = num_nodes
-        visits, values = root_statistics(self._nodes[None], np.array([state["to_move"]]), game.num_actions)
+        self._trees.num_nodes[0] = self._reuse_tree(game, root)
+        for count in chunks(self.settings.sims, CHUNK_SIZE, deadline):
+            search_games(root, self._leaf, self._trees, count, self._search)
+        seats = root["to_move"].astype(np.int64)
+        visits, values = root_statistics(self._trees.nodes, seats, game.num_actions)
         return visits[0], values[0]
 
-    def _simulate(self, game: Game, root: np.ndarray, count: int, num_nodes: int) -> int:
-        """Add simulations to the tree, of `num_nodes` nodes, 0 for a new one; return how many nodes it has then."""
-        now_used: int = search_kernels(game.spec).search(
-            root,
-            self._room,
-            int(root["to_move"][0]),
-            count,
-            self._nodes,
-            num_nodes,
-            self._kernel_settings,
-            self._stream,
-            self._mask,
-            self._slots,
-            self._values,
-            self._scratch,
-            self._observation,
-            game.encoding,
-        )
-        return now_used
-
-    def _kept(self, game: Game, root: np.ndarray) -> int:
+    def _reuse_tree(self, game: Game, root: np.ndarray) -> int:
         """Make what the last tree knows of this position the new tree; return its size, 0 for nothing."""
         seat, self._seat = self._seat, int(root["to_move"][0])
+        size = int(self._trees.num_nodes[0])
         # another seat's tree knows what that seat could see
-        if self._spare is None or self._used == 0 or seat != self._seat:
+        if self._spare is None or size == 0 or seat != self._seat:
             return 0
-        kernels = search_kernels(game.spec)
-        found = kernels.find_observation_node(root, self._nodes, self._used, self._observation, game.encoding)
+        observation = self._search.workspace.observation
+        found = find_observation_node(root, self._nodes, size, game.encoding, observation)
         if found == 0:
             return 0
         origins = np.empty(len(self._nodes), np.int32)
-        size: int = extract_subtree(self._nodes, found, self._spare, origins)
-        self._nodes, self._spare = self._spare, self._nodes
-        return size
+        kept = int(extract_subtree(self._nodes, found, self._spare[0], origins))
+        self._trees, self._spare = self._trees._replace(nodes=self._spare), self._trees.nodes
+        return kept
 
 
-def _kernel_settings(game: Game, settings: SearchSettings) -> np.ndarray:
-    row = np.zeros(1, SETTINGS_DTYPE)
-    row["exploration"] = settings.c
+def kernel_settings(game: Game, settings: SearchSettings) -> np.ndarray:
+    """Return the settings as kernels take them, `rollout.ROLLOUT_SETTINGS` [1]."""
+    row = np.zeros(1, ROLLOUT_SETTINGS)
+    row["c_puct"] = settings.c
     row["puct"] = settings.select == "puct"
-    row["closed"] = settings.chance == "closed"
+    row["closed_loop"] = settings.chance == "closed"
+    row["encoding"] = game.encoding
     row["temperature"] = settings.temperature
-    row["playout_plies"] = settings.plies or 2**31 - 1
-    row["greedy_share"] = settings.mix if settings.leaf == "greedy" else 0.0
+    row["rollout_plies"] = settings.plies or 2**31 - 1
+    row["greedy_prob"] = settings.mix if settings.leaf == "greedy" else 0.0
     row["win_weight"] = settings.win
     row["margin_scale"] = game.spec.margin_scale
     return row

@@ -6,15 +6,15 @@ from dataclasses import dataclass, fields
 
 import numpy as np
 
-from ...envs.engine.minimax import LEVEL_DTYPE, SETTINGS_DTYPE
+from ...envs.engine.minimax import LEVEL_DTYPE, MINIMAX_SETTINGS, Stack, search_minimax
 from ...envs.engine.random_stream import draw
 from ...envs.game import Game
 from ...envs.interfaces.decision_batch import DecisionBatch, check_game
-from ...envs.search import minimax_kernels
+from ...envs.validation.states import State
 from .. import agent_settings
 from ..agent_settings import Integers, Valid, agent_error, check_settings
 from ..streams import agent_stream
-from .time_limit import chunks, search_end
+from .time_limit import chunks, deadline_of
 
 _VALID: Valid = {
     "depth": Integers(1, 64),
@@ -59,17 +59,18 @@ class MinimaxAgent:
         self.name = name
         self.settings = settings
         self._game = game
-        self._kernel_settings = np.zeros(1, SETTINGS_DTYPE)
+        self._kernel_settings = np.zeros(1, MINIMAX_SETTINGS)
         for field in fields(settings):
             self._kernel_settings[field.name] = getattr(settings, field.name)
         self._kernel_settings["cutoffs"] = True
         self._one_sample = self._kernel_settings.copy()
         self._one_sample["samples"] = 1
-        self._states = np.zeros(settings.depth + 1, game.template.dtype)
-        self._levels = np.zeros(settings.depth + 1, LEVEL_DTYPE)
-        self._actions = np.zeros((settings.depth + 1, game.num_actions), np.int32)
-        self._heuristic = np.zeros(game.num_actions, np.float32)
-        self._scratch = np.zeros(game.kernels.SCRATCH_SIZE, np.int64)
+        self._stack = Stack(
+            np.zeros(settings.depth + 1, game.template.dtype),
+            np.zeros(settings.depth + 1, LEVEL_DTYPE),
+            np.zeros((settings.depth + 1, game.num_actions), np.int32),
+        )
+        self._workspace = game.make_workspace()
         self._stream = agent_stream(seed)
 
     def reset(self, seed: int) -> None:
@@ -87,29 +88,29 @@ class MinimaxAgent:
         for index in range(len(decisions)):
             best = np.flatnonzero(decisions.mask[index])
             if len(best) > 1:
-                values = self.search(decisions.game, states[index], search_end(decisions, index, began))
+                values = self.search(decisions.game, states[index], deadline_of(decisions, index, began))
                 best = np.flatnonzero(values == values.max())
             actions[index] = best[draw(self._stream, len(best))] if len(best) > 1 else best[0]
         return actions
 
-    def search(self, game: Game, state: np.void, ends: float = math.inf) -> np.ndarray:
+    def search(self, game: Game, state: State, deadline: float = math.inf) -> np.ndarray:
         """Return the mean values, float64 [num_actions], in points of margin of the player to move.
 
-        A game that is won is worth `minimax_kernels.WIN` points more, a lost one less; actions that are not looked at
-        have -inf. After `ends`, a time of `time.perf_counter`, no sample is begun but the first one; if not even that
-        fits into the time, it looks less far ahead.
+        A game that is won is worth `minimax.WIN` points more, a lost one less; actions that are not looked at
+        have -inf. After `deadline`, a time of `time.perf_counter`, no sample is begun but the first one; if not even
+        that fits into the time, it looks less far ahead.
         """
         check_game(self.name, self._game, game)
-        if ends == math.inf:
+        if deadline == math.inf:
             return self._means(game, state, self._kernel_settings, self._stream)
-        one_sample = self._fit_depth(game, state, ends)
+        one_sample = self._fit_depth(game, state, deadline)
         total, samples = np.zeros(game.num_actions), 0
-        for one in chunks(self.settings.samples, 1, ends):
+        for one in chunks(self.settings.samples, 1, deadline):
             total += self._means(game, state, one_sample, self._stream)
             samples += one
         return total / samples
 
-    def _fit_depth(self, game: Game, state: np.void, ends: float) -> np.ndarray:
+    def _fit_depth(self, game: Game, state: State, deadline: float) -> np.ndarray:
         """Return the settings of one sample that looks as far ahead as there is time for.
 
         One decision more takes at most as many times longer as there are actions to look at, so that the next depth is
@@ -123,27 +124,16 @@ class MinimaxAgent:
             began = time.perf_counter()
             self._means(game, state, one_sample, self._stream.copy())
             now = time.perf_counter()
-            if now + width * (now - began) > ends:
+            if now + width * (now - began) > deadline:
                 return one_sample
         return self._one_sample
 
-    def _means(self, game: Game, state: np.void, settings: np.ndarray, stream: np.ndarray) -> np.ndarray:
+    def _means(self, game: Game, state: State, settings: np.ndarray, stream: np.ndarray) -> np.ndarray:
         values = np.empty(game.num_actions)
-        minimax_kernels(game.spec).search(
-            game.door.one(state),
-            int(state["to_move"]),
-            settings,
-            stream,
-            self._states,
-            self._levels,
-            self._actions,
-            self._heuristic,
-            self._scratch,
-            values,
-        )
+        search_minimax(game.door.one(state), settings, stream, self._stack, self._workspace, values)
         return values
 
-    def _load_kernels(self, game: Game, state: np.void) -> None:
+    def _load_kernels(self, game: Game, state: State) -> None:
         """Search as little as can be: a new process loads the kernels at their first call, no time to think."""
         least = self._one_sample.copy()
         for name in ("depth", "width"):

@@ -10,7 +10,7 @@ TIME_FRACTION = 0.9
 """What a search takes of a time limit; the rest is for what comes before and after it."""
 
 
-def search_end(decisions: DecisionBatch, index: int, began: float, count: int = 1) -> float:
+def deadline_of(decisions: DecisionBatch, index: int, began: float, count: int = 1) -> float:
     """Return when the search of one decision has to end if that of the first began at `began`; inf without a limit.
 
     With a `count` it is the search of so many decisions side by side, that begin with one.
@@ -32,35 +32,35 @@ class Pace:
     Without an end (inf) the clock is not looked at.
     """
 
-    def __init__(self, ends: float) -> None:
-        self._ends = ends
-        self._began = 0.0 if ends == math.inf else time.perf_counter()
+    def __init__(self, deadline: float) -> None:
+        self._deadline = deadline
+        self._began = 0.0 if deadline == math.inf else time.perf_counter()
 
     def fitting(self, done: int) -> float:
         """Return how many more pieces fit before the end if they take as long as those that are done, at least one."""
-        if self._ends == math.inf:
+        if self._deadline == math.inf:
             return math.inf
         now = time.perf_counter()
-        return (self._ends - now) * done / max(now - self._began, 1e-9)
+        return (self._deadline - now) * done / max(now - self._began, 1e-9)
 
 
-def chunks(number: int, most: int, ends: float) -> Iterator[int]:
-    """Yield how much of a work of `number` equal pieces to do next, until it is done or no piece fits before `ends`.
+def chunks(number: int, most: int, deadline: float) -> Iterator[int]:
+    """Yield how much of a work of `number` equal pieces to do next, until it is done or no piece fits any more.
 
     With an end, a time of `time.perf_counter`, the first portion is one piece and none has more than `most`; without
     one (inf) all is one portion, and the clock is not looked at.
     """
-    if ends == math.inf:
+    if deadline == math.inf:
         yield number
         return
-    pace = Pace(ends)
-    done, portion = 0, 1
+    pace = Pace(deadline)
+    done, chunk = 0, 1
     while done < number:
-        portion = min(portion, number - done)
-        yield portion
-        done += portion
+        chunk = min(chunk, number - done)
+        yield chunk
+        done += chunk
         fitting = pace.fitting(done)
         if fitting < 1:
             return
         # half of what fits, since the pace so far is not the pace to come
-        portion = max(1, min(most, int(fitting / 2)))
+        chunk = max(1, min(most, int(fitting / 2)))

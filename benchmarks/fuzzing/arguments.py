@@ -10,7 +10,10 @@ import numpy as np
 
 from ...agents import make_agent
 from ...envs import Game, GameBatch, game_names, make_game
-from ...envs.interfaces.registration import env, gymnasium_id
+from ...envs.engine import batch as batch_kernels
+from ...envs.engine.dispatch import games_of_types
+from ...envs.interfaces.pettingzoo_env import env
+from ...envs.interfaces.registration import gymnasium_id
 from .cases import Case, FaultFound
 from .games import warm_all
 from .hostile import NAMES, PYTHON
@@ -97,10 +100,11 @@ _CALLS = (
     *("batch.step(ACTIONS, check=False)",) * 4,
     "batch.step(ACTIONS, check=SCALAR)",
     *("batch.step(legal, mask=MASK)", "batch.step(legal, observation=OBSERVATION)") * 2,
-    *("batch.step_some(ACTIONS, ACTIONS)", "batch.step_some(ACTIONS, legal)", "batch.step_some(SCALAR, SCALAR)") * 2,
-    "batch.step_some(np.arange(4), ACTIONS)",
-    "batch.step_some(ACTIONS, ACTIONS, check=False)",
-    "batch.step_some(np.arange(4), ACTIONS, check=False)",
+    *("batch.step_subset(ACTIONS, ACTIONS)", "batch.step_subset(ACTIONS, legal)", "batch.step_subset(SCALAR, SCALAR)")
+    * 2,
+    "batch.step_subset(np.arange(4), ACTIONS)",
+    "batch.step_subset(ACTIONS, ACTIONS, check=False)",
+    "batch.step_subset(np.arange(4), ACTIONS, check=False)",
     "batch.reset(SCALAR)",
     "batch.reset(ACTIONS)",
     "batch.observe(SCALAR)",
@@ -244,8 +248,11 @@ def _misalign(array: np.ndarray) -> np.ndarray:
 
 def _signatures(game: Game) -> dict[str, int]:
     """Return for how many types of arguments every kernel has been compiled."""
-    kernels = vars(game.kernels).items()
-    return {name: len(kernel.signatures) for name, kernel in kernels if hasattr(kernel, "signatures")}
+    return {
+        name: sum(game.name in games_of_types(signature) for signature in kernel.signatures)
+        for name, kernel in vars(batch_kernels).items()
+        if hasattr(kernel, "signatures")
+    }
 
 
 def _argument(slot: str, draw: random.Random) -> str:

@@ -12,6 +12,7 @@ from ...envs.game import as_batch
 from ...envs.options import Choice, Option
 from ...envs.records.record import Record, make_record
 from ...envs.registry import describe
+from ...envs.validation.states import State
 from .cases import FaultFound
 
 _PLIES_TO_WARM = 40
@@ -33,10 +34,10 @@ def _draw_value(option: Option, draw: random.Random) -> Any:
     return draw.choice((option.default,) * 4 + (option.low, option.high))
 
 
-def play_random(game: Game, plies: int, draw: random.Random) -> tuple[list[tuple[np.void, int]], np.void]:
+def play_random(game: Game, plies: int, draw: random.Random) -> tuple[list[tuple[State, int]], State]:
     """Return the (state before, action) of so many random plies, or fewer to the end, and the state after them."""
     state = game.new(draw.randrange(1000))
-    history = []
+    history: list[tuple[State, int]] = []
     for _ in range(plies):
         legal = np.flatnonzero(game.mask(state))
         if not len(legal):
@@ -47,7 +48,7 @@ def play_random(game: Game, plies: int, draw: random.Random) -> tuple[list[tuple
     return history, state
 
 
-def draw_state(game: Game, draw: random.Random) -> np.void:
+def draw_state(game: Game, draw: random.Random) -> State:
     """Return a game somewhere in its course, rarely at its end."""
     if draw.random() < 0.1:
         batch = GameBatch(game, 1, auto_reset=False)
@@ -86,7 +87,7 @@ def _warm(game: Game) -> None:
     batch.play_out(10)
 
 
-def use_state(game: Game, state: np.void) -> None:
+def use_state(game: Game, state: State) -> None:
     """Do with a state what everybody does with one."""
     game.mask(state)
     for seat in range(game.num_players):
@@ -108,7 +109,7 @@ def use_batch(batch: GameBatch, draw: random.Random, steps: int = 8) -> None:
         running = np.array([index for index, row in enumerate(legal) if len(row)], np.int64)
         chosen = np.array([draw.choice(row) if len(row) else 0 for row in legal], np.int64)
         if number % 2 and len(running):
-            batch.step_some(running, chosen[running])
+            batch.step_subset(running, chosen[running])
         else:
             batch.step(chosen if len(running) == len(legal) else batch.random_actions())
     batch.results()

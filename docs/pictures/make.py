@@ -9,7 +9,7 @@ import numpy as np
 
 from meeplezoo.agents import DecisionBatch, make_agent
 from meeplezoo.envs import make_game
-from meeplezoo.envs.view.svg import LastMove
+from meeplezoo.envs.records.notation import LastMove
 
 SEED = 4
 PLIES = {"azul": 38, "qwirkle": 118, "manhattan": 76}
@@ -25,8 +25,7 @@ def picture(name: str, plies: int) -> str:
         action = int(agent.act(DecisionBatch(game, np.array([state])))[0])
         last_move = LastMove(int(state["to_move"]), game.move(action, state))
         game.play_action(state, action)
-    drawing: str = game.spec.module("view.svg").svg(game.position(state), last_move)
-    return drawing
+    return game.spec.view().svg(game.position(state), last_move, None)
 
 
 if __name__ == "__main__":

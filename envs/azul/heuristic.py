@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from ..engine.compilation import kernel
+from ..engine.compilation import Integer, kernel
 from ..engine.state import RUNNING
 from .scoring import COLOUR_BONUS, COLUMN_BONUS, FULL, ROW_BONUS, open_columns, run_length, tile_points
 from .state import (
@@ -37,7 +37,7 @@ SHORT_LINE = 0.1
 
 
 @kernel
-def action_values(state: Any, values: Any, scratch: Any) -> None:
+def action_values(state: np.void, values: np.ndarray, scratch: np.ndarray) -> None:
     """Write the value of every legal action of a running game, in points, to float32[num_actions]."""
     player: Any = np.int64(state["to_move"])
     sources = 2 * int(state["option_num_players"]) + 2
@@ -63,10 +63,12 @@ def action_values(state: Any, values: Any, scratch: Any) -> None:
 
 
 @kernel
-def move_value(state: Any, player: int, source: int, destination: int, tiles: int, worth: float) -> float:
+def move_value(
+    state: np.void, player: Integer, source: Integer, destination: Integer, tiles: Integer, worth: float
+) -> float:
     """Return the value of taking tiles to a destination; `worth` is that of the wall tile its line aims at."""
     before = int(state["floor_count"][player])
-    after = before
+    after: Integer = before
     value = 0.0
     if source == CENTRE and state["marker"] == MARKER_IN_CENTRE:
         after += 1
@@ -87,7 +89,7 @@ def move_value(state: Any, player: int, source: int, destination: int, tiles: in
 
 
 @kernel
-def line_worth(state: Any, player: int, row: int, colour: int) -> float:
+def line_worth(state: np.void, player: Integer, row: Integer, colour: Integer) -> float:
     """Return the value of the wall tile that a line of a colour will bring; 0 if no column is open for it."""
     if state["option_wall"] == COLOURED:
         return wall_value(state, player, row, (row + colour) % SIZE, colour)
@@ -100,7 +102,7 @@ def line_worth(state: Any, player: int, row: int, colour: int) -> float:
 
 
 @kernel
-def wall_value(state: Any, player: int, row: int, column: int, colour: int) -> float:
+def wall_value(state: np.void, player: Integer, row: Integer, column: Integer, colour: Integer) -> float:
     """Return the points of a tile on a wall cell, with the full lines above it already tiled, and bonus shares."""
     down_cells: Any = np.int64(state["column_cells"][player, column])
     if state["option_wall"] == COLOURED:
@@ -119,12 +121,12 @@ def wall_value(state: Any, player: int, row: int, column: int, colour: int) -> f
         in_row += across_cells >> index & 1
         in_column += down_cells >> index & 1
         of_colour += state["row_colours"][player, index] >> colour & 1
-    shares = ROW_BONUS * in_row + COLUMN_BONUS * in_column + COLOUR_BONUS * of_colour
-    return tile_points(across, down) + shares / (SIZE * 2.0)
+    fractions = ROW_BONUS * in_row + COLUMN_BONUS * in_column + COLOUR_BONUS * of_colour
+    return tile_points(across, down) + fractions / (SIZE * 2.0)
 
 
 @kernel
-def projected_scores(state: Any, scores: Any) -> None:
+def projected_scores(state: np.void, scores: np.ndarray) -> None:
     """Write what each player would have if the round and the game ended now, to int32[players]."""
     for player in range(int(state["option_num_players"])):
         scores[player] = state["score"][player]
@@ -133,7 +135,7 @@ def projected_scores(state: Any, scores: Any) -> None:
 
 
 @kernel
-def _settled_score(state: Any, player: int) -> int:
+def _settled_score(state: np.void, player: Integer) -> Integer:
     """Return a player's score with the full lines tiled, the floor line paid and the bonuses (A17, A20, A29).
 
     On the grey wall each full line takes the open column of the most points; which columns the lines above it close to
@@ -171,11 +173,13 @@ def _settled_score(state: Any, player: int) -> int:
 
 
 @kernel
-def _best_tile(state: Any, player: int, row: int, colour: int, across: int, columns: int) -> Any:
+def _best_tile(
+    state: np.void, player: Integer, row: Integer, colour: Integer, across: Integer, columns: Integer
+) -> tuple[Integer, Integer]:
     """Return the column of the most points for the tile of a full line, -1 if none is open, and the points (A19)."""
     candidates = 1 << (row + colour) % SIZE if state["option_wall"] == COLOURED else open_columns(state, player, row)
     best = -1
-    best_gain = 0
+    best_gain: Integer = 0
     for column in range(SIZE):
         if candidates >> column & 1:
             down = columns >> (SIZE * column) & FULL

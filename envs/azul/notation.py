@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 
+from ..records.notation import Notation
 from ..records.position_validation import check_integer, check_name, check_object, list_names, refuse
 from ..system.messages import shorten
 from .parsing import ending_error, fill
@@ -17,8 +18,6 @@ from .state import (
     TILING,
     num_factories,
 )
-
-__all__ = ["PHASES", "action", "chance_free", "ending_error", "fill", "move", "position"]
 
 PHASES = ("offer", "tiling")
 
@@ -129,3 +128,14 @@ def chance_free(before: dict[str, Any], after: dict[str, Any]) -> dict[str, Any]
         "factories": [len(tiles) for tiles in after["factories"]],
         "bag": sum(after["bag"].values()),
     }
+
+
+NOTATION = Notation(
+    phases=PHASES,
+    move=move,
+    action=action,
+    position=position,
+    fill=fill,
+    ending_error=ending_error,
+    chance_free=chance_free,
+)

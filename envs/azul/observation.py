@@ -6,7 +6,9 @@ comes first, then the others in turn order. Everything in Azul is public but the
 
 from typing import Any
 
-from ..engine.compilation import kernel
+import numpy as np
+
+from ..engine.compilation import Integer, kernel
 from ..engine.state import RUNNING
 from ..observation_field import ObservationField
 from .state import (
@@ -34,11 +36,11 @@ def fields(options: dict[str, Any], encoding: str) -> tuple[ObservationField, ..
         ObservationField("bag", (NUM_COLOURS,), "tiles / 20"),
         ObservationField("lid", (NUM_COLOURS,), "tiles / 20"),
         ObservationField("round", (1,), "round / max_rounds"),
-        ObservationField("tiling row", (SIZE,), "one-hot: the row that waits for a column; 0 in the offer"),
+        ObservationField("tiling row", (SIZE,), "one-hot: the row that needs a column; 0 in the offer"),
         ObservationField("to move", (players,), "one-hot, own seat first; 0 when the game is over"),
     ]
     wall = (SIZE, SIZE) if options["wall"] == "coloured" else (SIZE, SIZE, NUM_COLOURS)
-    cell = "row, column: 1 if filled" if options["wall"] == "coloured" else "row, column, colour: 1 if it lies there"
+    cell = "row, column: 1 if filled" if options["wall"] == "coloured" else "row, column, colour: 1 if it is there"
     boards = [
         ObservationField("lines", (SIZE, NUM_COLOURS), "line, colour: tiles / spaces of the line"),
         ObservationField("wall", wall, cell),
@@ -55,7 +57,7 @@ def fields(options: dict[str, Any], encoding: str) -> tuple[ObservationField, ..
 
 
 @kernel
-def observe(state: Any, seat: int, encoding: int, observation: Any) -> None:
+def observe(state: np.void, seat: Integer, encoding: Integer, observation: np.ndarray) -> None:
     """Write the observation of a seat to float32[observation size]; there is one form."""
     at = _observe_table(state, seat, observation)
     players = int(state["option_num_players"])
@@ -67,7 +69,7 @@ def observe(state: Any, seat: int, encoding: int, observation: Any) -> None:
 
 
 @kernel
-def _observe_table(state: Any, seat: int, observation: Any) -> int:
+def _observe_table(state: np.void, seat: Integer, observation: np.ndarray) -> Integer:
     players = int(state["option_num_players"])
     sources = 2 * players + 2
     for source in range(sources):
@@ -95,7 +97,7 @@ def _observe_table(state: Any, seat: int, observation: Any) -> int:
 
 
 @kernel
-def _observe_board(state: Any, player: int, at: int, observation: Any) -> int:
+def _observe_board(state: np.void, player: Integer, at: Integer, observation: np.ndarray) -> Integer:
     for cell in range(SIZE * NUM_COLOURS):
         observation[at + cell] = 0.0
     for line in range(SIZE):
@@ -118,7 +120,7 @@ def _observe_board(state: Any, player: int, at: int, observation: Any) -> int:
 
 
 @kernel
-def _observe_wall(state: Any, player: int, at: int, observation: Any) -> int:
+def _observe_wall(state: np.void, player: Integer, at: Integer, observation: np.ndarray) -> Integer:
     if state["option_wall"] == COLOURED:
         for row in range(SIZE):
             for column in range(SIZE):

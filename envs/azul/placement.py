@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..engine.compilation import kernel
+from ..engine.compilation import Integer, kernel
 from .state import NUM_COLOURS, NUM_DESTINATIONS, SIZE
 
 COLOUR_TARGETS = (1 << NUM_DESTINATIONS) - 1
@@ -15,19 +15,19 @@ LINE_0 = sum(1 << (NUM_DESTINATIONS * colour) for colour in range(NUM_COLOURS))
 
 
 @kernel
-def mark_line_closed(state: Any, player: int, line: int) -> None:
+def mark_line_full(state: np.void, player: Integer, line: Integer) -> None:
     """A line became full: it admits no colour."""
     state["targets"][player] &= ~(LINE_0 << line)
 
 
 @kernel
-def mark_line_colour(state: Any, player: int, line: int, colour: int) -> None:
+def mark_line_colour(state: np.void, player: Integer, line: Integer, colour: Integer) -> None:
     """A line holds its first tiles, with room left: it admits their colour alone."""
     state["targets"][player] &= ~(LINE_0 << line) | 1 << (NUM_DESTINATIONS * colour + line)
 
 
 @kernel
-def mark_line_open(state: Any, player: int, line: int) -> None:
+def mark_line_empty(state: np.void, player: Integer, line: Integer) -> None:
     """A line became empty: it admits the colours that its wall row does not hold yet."""
     targets = int(state["targets"][player]) & ~(LINE_0 << line)
     for colour in range(NUM_COLOURS):
@@ -37,7 +37,7 @@ def mark_line_open(state: Any, player: int, line: int) -> None:
 
 
 @kernel
-def fill_derived(state: Any) -> None:
+def update_derived_fields(state: np.void) -> None:
     """Compute every derived field of a record from the others (see state.py)."""
     for source in range(len(state["present"])):
         state["present"][source] = 0
@@ -59,15 +59,15 @@ def fill_derived(state: Any) -> None:
             # plain Python needs numpy's integers in bit operations on a record's fields
             line: Any = np.int64(index)
             count = int(state["line_count"][player, line])
-            mark_line_open(state, player, line)
+            mark_line_empty(state, player, line)
             if count == line + 1:
-                mark_line_closed(state, player, line)
+                mark_line_full(state, player, line)
             elif count > 0:
                 mark_line_colour(state, player, line, int(state["line_colour"][player, line]) - 1)
 
 
 @kernel
-def record_wall_tile(state: Any, player: int, row: int, column: int, colour: int) -> None:
+def record_wall_tile(state: np.void, player: Integer, row: Integer, column: Integer, colour: Integer) -> None:
     """Enter a tile that was put on the wall into the derived sets of rows and columns."""
     state["row_colours"][player, row] |= 1 << colour
     state["column_colours"][player, column] |= 1 << colour

@@ -10,12 +10,13 @@ from typing import Any
 import numpy as np
 
 from ..engine.bits import nth_bit, popcount
-from ..engine.compilation import kernel
-from ..engine.random_stream import draw
+from ..engine.compilation import Integer, Truth, kernel
+from ..engine.counts import draw_from_counts
+from ..engine.standing import next_player
 from ..engine.state import RUNNING
 from .observation import observe
-from .placement import COLOUR_TARGETS, mark_line_closed, mark_line_colour
-from .scoring import pending_column_choices, result, tile_from, tile_line_at
+from .placement import COLOUR_TARGETS, mark_line_colour, mark_line_full
+from .scoring import pending_column_choices, scores_and_ranks, tile_from, tile_line_at
 from .state import (
     CENTRE,
     FLOOR,
@@ -38,13 +39,13 @@ __all__ = [
     "legal_mask",
     "nth_legal",
     "observe",
-    "result",
-    "set_up",
+    "reset",
+    "scores_and_ranks",
 ]
 
 
 @kernel
-def set_up(state: Any) -> None:
+def reset(state: np.void) -> None:
     """Set up a game on a record that is zero but for options and random stream (A1-A4), and deal round 1."""
     for colour in range(NUM_COLOURS):
         state["bag"][colour] = TILES_PER_COLOUR
@@ -55,26 +56,22 @@ def set_up(state: Any) -> None:
 
 
 @kernel
-def deal(state: Any) -> None:
+def deal(state: np.void) -> None:
     """Fill the factories from the bag, and from the lid when the bag is empty (A5, A6); the marker to the centre."""
-    in_bag = 0
-    in_lid = 0
-    for colour in range(NUM_COLOURS):
-        in_bag += state["bag"][colour]
-        in_lid += state["lid"][colour]
+    in_bag: Integer = 0
+    in_lid: Integer = 0
+    for kind in range(NUM_COLOURS):
+        in_bag += state["bag"][kind]
+        in_lid += state["lid"][kind]
     tiles = min(4 * (2 * state["option_num_players"] + 1), in_bag + in_lid)
     for tile in range(tiles):
         if in_bag == 0:
-            for colour in range(NUM_COLOURS):
-                state["bag"][colour] = state["lid"][colour]
-                state["lid"][colour] = 0
+            for kind in range(NUM_COLOURS):
+                state["bag"][kind] = state["lid"][kind]
+                state["lid"][kind] = 0
             in_bag = in_lid
-        left = draw(state["random"], in_bag)
+        colour = draw_from_counts(state["random"], state["bag"], in_bag)
         in_bag -= 1
-        colour = 0
-        while left >= state["bag"][colour]:
-            left -= state["bag"][colour]
-            colour += 1
         source = 1 + tile // 4
         state["bag"][colour] -= 1
         state["sources"][source, colour] += 1
@@ -86,7 +83,7 @@ def deal(state: Any) -> None:
 
 
 @kernel
-def count_legal(state: Any) -> int:
+def count_legal(state: np.void) -> Integer:
     """Return the number of legal actions; 0 when the game is over."""
     if state["status"] != RUNNING:
         return 0
@@ -100,7 +97,7 @@ def count_legal(state: Any) -> int:
 
 
 @kernel
-def nth_legal(state: Any, n: int) -> int:
+def nth_legal(state: np.void, n: Integer) -> Integer:
     """Return the n-th legal action, from 0, in the order of the actions; n has to be below `count_legal`."""
     sources = 2 * state["option_num_players"] + 2
     if state["phase"] == TILING:
@@ -116,7 +113,7 @@ def nth_legal(state: Any, n: int) -> int:
 
 
 @kernel
-def is_legal(state: Any, action: int) -> bool:
+def is_legal(state: np.void, action: Integer) -> Truth:
     """Tell whether an action, any integer, is legal now."""
     if action < 0 or state["status"] != RUNNING:
         return False
@@ -131,7 +128,7 @@ def is_legal(state: Any, action: int) -> bool:
 
 
 @kernel
-def legal_mask(state: Any, mask: Any) -> None:
+def legal_mask(state: np.void, mask: np.ndarray) -> None:
     """Write 1 for legal and 0 for other actions to int8[num_actions]; all 0 when the game is over."""
     sources = 2 * state["option_num_players"] + 2
     admitted = 0
@@ -143,7 +140,7 @@ def legal_mask(state: Any, mask: Any) -> None:
         for target in range(NUM_TARGETS):
             mask[first + target] = here >> target & 1
     if len(mask) > sources * NUM_TARGETS:
-        columns = 0
+        columns: Integer = 0
         if state["status"] == RUNNING and state["phase"] == TILING:
             columns = pending_column_choices(state)
         for column in range(SIZE):
@@ -151,7 +148,7 @@ def legal_mask(state: Any, mask: Any) -> None:
 
 
 @kernel
-def apply(state: Any, action: int) -> None:
+def apply(state: np.void, action: Integer) -> None:
     """Play a legal action and all that follows without a decision, up to the next decision or the end.
 
     An illegal one, any integer, leaves the record meaningless or as it is, and nothing else is written to.
@@ -178,17 +175,17 @@ def apply(state: Any, action: int) -> None:
     if state["tiles_left"] == 0:
         _finish_tiling(state, np.int64(state["start"]), np.int64(0))
     else:
-        state["to_move"] = 0 if player + 1 == state["option_num_players"] else player + 1
+        state["to_move"] = next_player(player, state["option_num_players"])
 
 
 @kernel
-def _finish_tiling(state: Any, player: Any, row: Any) -> None:
+def _finish_tiling(state: np.void, player: Integer, row: Integer) -> None:
     if tile_from(state, player, row):
         deal(state)
 
 
 @kernel
-def _take(state: Any, player: int, source: int, colour: int) -> int:
+def _take(state: np.void, player: Integer, source: Integer, colour: Integer) -> Integer:
     """Take all tiles of a colour from a source, with what follows for the centre and the marker (A9-A11)."""
     tiles = int(state["sources"][source, colour])
     state["sources"][source, colour] = 0
@@ -209,7 +206,7 @@ def _take(state: Any, player: int, source: int, colour: int) -> int:
 
 
 @kernel
-def _put(state: Any, player: int, colour: int, destination: int, tiles: int) -> None:
+def _put(state: np.void, player: Integer, colour: Integer, destination: Integer, tiles: Integer) -> None:
     """Put tiles on a line, what does not fit on the floor, and what does not fit there into the lid (A13, A14)."""
     if destination != FLOOR:
         count = int(state["line_count"][player, destination])
@@ -217,7 +214,7 @@ def _put(state: Any, player: int, colour: int, destination: int, tiles: int) -> 
         state["line_count"][player, destination] = count + fitting
         tiles -= fitting
         if count + fitting == destination + 1:
-            mark_line_closed(state, player, destination)
+            mark_line_full(state, player, destination)
         elif count == 0:
             mark_line_colour(state, player, destination, colour)
         state["line_colour"][player, destination] = 1 + colour
@@ -228,5 +225,5 @@ def _put(state: Any, player: int, colour: int, destination: int, tiles: int) -> 
 
 
 @kernel
-def determinize(state: Any, seat: int) -> None:
+def determinize(state: np.void, seat: Integer) -> None:
     """Deal anew what a seat cannot see: in Azul the order of the bag alone, which the random stream decides."""

@@ -4,9 +4,9 @@ from typing import Any
 
 import numpy as np
 
-from ..engine.compilation import kernel
+from ..engine.compilation import Integer, Truth, kernel
 from ..engine.state import ENDED, TRUNCATED
-from .placement import mark_line_open, record_wall_tile
+from .placement import mark_line_empty, record_wall_tile
 from .state import COLOURED, FLOOR_COST, FLOOR_SPACES, MARKER_IN_CENTRE, NUM_COLOURS, SIZE, TILING
 
 FULL = (1 << SIZE) - 1
@@ -14,7 +14,7 @@ ROW_BONUS, COLUMN_BONUS, COLOUR_BONUS = 2, 7, 10
 
 
 @kernel
-def open_columns(state: Any, player: int, row: int) -> int:
+def open_columns(state: np.void, player: Integer, row: Integer) -> Integer:
     """Return the set of columns (5 bits) that are open for the colour of a full line of the grey wall (A22)."""
     colour = int(state["line_colour"][player, row]) - 1
     columns = 0
@@ -26,7 +26,7 @@ def open_columns(state: Any, player: int, row: int) -> int:
 
 
 @kernel
-def pending_column_choices(state: Any) -> Any:
+def pending_column_choices(state: np.void) -> Integer:
     """Return the set of columns (5 bits) between which the player who tiles has to choose."""
     player: Any = np.int64(state["to_move"])
     row: Any = np.int64(state["row"])
@@ -34,7 +34,7 @@ def pending_column_choices(state: Any) -> Any:
 
 
 @kernel
-def tile_from(state: Any, player: int, row: int) -> bool:
+def tile_from(state: np.void, player: Integer, row: Integer) -> Truth:
     """Tile from a player's row on until all have tiled, or somebody has to choose a column (A16, A23).
 
     Returns True when a new round is to be dealt; False when a column is to be chosen or the game is over.
@@ -54,7 +54,7 @@ def tile_from(state: Any, player: int, row: int) -> bool:
 
 
 @kernel
-def _tile_line(state: Any, player: int, row: int) -> bool:
+def _tile_line(state: np.void, player: Integer, row: Integer) -> Truth:
     """Tile a full line if nothing is to be decided; return True if a column is to be chosen."""
     if state["option_wall"] == COLOURED:
         colour = int(state["line_colour"][player, row]) - 1
@@ -73,7 +73,7 @@ def _tile_line(state: Any, player: int, row: int) -> bool:
 
 
 @kernel
-def tile_line_at(state: Any, player: int, row: int, column: int) -> None:
+def tile_line_at(state: np.void, player: Integer, row: Integer, column: Integer) -> None:
     """Move one tile of a full line to a wall cell, score it, and put the others into the lid (A17, A19)."""
     colour = int(state["line_colour"][player, row]) - 1
     state["wall"][player, row, column] = 1 + colour
@@ -88,7 +88,7 @@ def tile_line_at(state: Any, player: int, row: int, column: int) -> None:
 
 
 @kernel
-def run_length(cells: int, at: int) -> int:
+def run_length(cells: Integer, at: Integer) -> Integer:
     """Return the length of the unbroken run through a filled cell of a line of five (a set of 5 bits)."""
     length = 1
     below = at - 1
@@ -103,7 +103,7 @@ def run_length(cells: int, at: int) -> int:
 
 
 @kernel
-def tile_points(across: int, down: int) -> int:
+def tile_points(across: Integer, down: Integer) -> Integer:
     """Return the points of a tile from the lengths of the runs through it (A19)."""
     if across == 1 and down == 1:
         return 1
@@ -111,7 +111,7 @@ def tile_points(across: int, down: int) -> int:
 
 
 @kernel
-def _drop_line(state: Any, player: int, row: int) -> None:
+def _drop_line(state: np.void, player: Integer, row: Integer) -> None:
     """No column is open: the whole line falls on the floor (A23)."""
     colour = int(state["line_colour"][player, row]) - 1
     overflow = min(row + 1, FLOOR_SPACES - int(state["floor_count"][player]))
@@ -122,14 +122,14 @@ def _drop_line(state: Any, player: int, row: int) -> None:
 
 
 @kernel
-def _empty_line(state: Any, player: int, row: int) -> None:
+def _empty_line(state: np.void, player: Integer, row: Integer) -> None:
     state["line_count"][player, row] = 0
     state["line_colour"][player, row] = 0
-    mark_line_open(state, player, row)
+    mark_line_empty(state, player, row)
 
 
 @kernel
-def _pay_floor(state: Any, player: int) -> None:
+def _pay_floor(state: np.void, player: Integer) -> None:
     """Pay for the floor line and empty it into the lid (A20)."""
     cost = FLOOR_COST[int(state["floor_count"][player])]
     state["score"][player] = max(0, int(state["score"][player]) - cost)
@@ -141,9 +141,9 @@ def _pay_floor(state: Any, player: int) -> None:
 
 
 @kernel
-def _end_round(state: Any) -> bool:
+def _end_round(state: np.void) -> Truth:
     """End the game (A26-A29) or begin the next round (A21); return True if that is to be dealt."""
-    complete = False
+    complete: Truth = False
     for player in range(state["option_num_players"]):
         complete = complete or complete_rows(state, player) > 0
     tiles_left = 0
@@ -162,7 +162,7 @@ def _end_round(state: Any) -> bool:
 
 
 @kernel
-def complete_rows(state: Any, player: int) -> int:
+def complete_rows(state: np.void, player: Integer) -> Integer:
     """Return the number of complete rows on a player's wall."""
     rows = 0
     for row in range(SIZE):
@@ -171,7 +171,7 @@ def complete_rows(state: Any, player: int) -> int:
 
 
 @kernel
-def bonus(state: Any, player: int) -> int:
+def bonus(state: np.void, player: Integer) -> Integer:
     """Return the points at the end for complete rows, columns and colours (A29)."""
     points = 0
     everywhere = FULL
@@ -188,14 +188,14 @@ def bonus(state: Any, player: int) -> int:
 
 
 @kernel
-def result(state: Any, scores: Any, ranks: Any) -> None:
+def scores_and_ranks(state: np.void, scores: np.ndarray, ranks: np.ndarray) -> None:
     """Write each player's score and place (0 the winners; ties share the better place) to int32 arrays (A30)."""
     players = state["option_num_players"]
     for player in range(players):
         scores[player] = state["score"][player]
         ranks[player] = 0
         for other in range(players):
-            ahead = int(state["score"][other]) - int(state["score"][player])
-            if ahead == 0:
-                ahead = complete_rows(state, other) - complete_rows(state, player)
-            ranks[player] += ahead > 0
+            lead: Integer = int(state["score"][other]) - int(state["score"][player])
+            if lead == 0:
+                lead = complete_rows(state, other) - complete_rows(state, player)
+            ranks[player] += lead > 0

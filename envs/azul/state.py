@@ -31,7 +31,7 @@ The derived fields are kept up to date where the others change, so that the lega
 bitwise and.
 """
 
-from ..engine.state import MAX_SCORE, Field, record_dtype
+from ..engine.state import MAX_SCORE, Field
 
 COLOURS = ("blue", "yellow", "red", "black", "white")
 NUM_COLOURS = 5
@@ -78,11 +78,8 @@ FIELDS = (
     Field("column_cells", "u1", _ALL_FIVE, (4, SIZE)),
 )
 
-OPTION_NAMES = ("num_players", "wall", "max_rounds")
 WALLS = ("coloured", "grey")
 COLOURED, GREY = 0, 1
-
-DTYPE = record_dtype(OPTION_NAMES, FIELDS)
 
 
 def num_factories(num_players: int) -> int:

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..symmetry import Symmetry, take_groups
 from .observation import fields
 from .state import NUM_COLOURS, NUM_DESTINATIONS, SIZE, num_factories
 
@@ -45,17 +46,6 @@ def draw(options: dict[str, Any], n: int, random: np.random.Generator) -> Symmet
     return Symmetries(factories, colours, random.integers(2, size=(n, players), dtype=bool))
 
 
-def transform(
-    options: dict[str, Any],
-    encoding: str,
-    observation: np.ndarray,
-    policies: tuple[np.ndarray, ...],
-    random: np.random.Generator,
-) -> tuple[np.ndarray, tuple[np.ndarray, ...]]:
-    """Return every row under a random symmetry of its own; see `apply`."""
-    return apply(options, encoding, draw(options, len(observation), random), observation, policies)
-
-
 def apply(
     options: dict[str, Any],
     encoding: str,
@@ -70,19 +60,20 @@ def apply(
     """
     centre_first = np.pad(1 + symmetries.factories, ((0, 0), (1, 0)))
     sources = _of_each(centre_first, symmetries.colours)
-    turned = observation.copy()
+    transformed = observation.copy()
     first = 0
     for field in fields(options, encoding):
         owner, _, name = field.name.rpartition(": ")
         distance = 0 if owner in ("", "own") else int(owner.removeprefix("player +"))
-        places = sources if name == "sources" else _places(options, symmetries, name, distance)
-        if places is not None:
-            turned[:, first : first + field.size] = _taken(observation[:, first : first + field.size], places)
+        origins = sources if name == "sources" else _origins(options, symmetries, name, distance)
+        if origins is not None:
+            stop = first + field.size
+            transformed[:, first:stop] = take_groups(observation[:, first:stop], origins)
         first += field.size
-    return turned, tuple(_turned_policy(symmetries, sources, policy) for policy in policies)
+    return transformed, tuple(_transform_policy(symmetries, sources, policy) for policy in policies)
 
 
-def _places(options: dict[str, Any], symmetries: Symmetries, name: str, distance: int) -> np.ndarray | None:
+def _origins(options: dict[str, Any], symmetries: Symmetries, name: str, distance: int) -> np.ndarray | None:
     """Return from which place each number of a part of the observation comes, int64 [n, size]; None: all stay."""
     colours = symmetries.colours
     if name in ("bag", "lid", "floor tiles"):
@@ -95,7 +86,7 @@ def _places(options: dict[str, Any], symmetries: Symmetries, name: str, distance
 
 
 def _of_each(groups: np.ndarray, members: np.ndarray) -> np.ndarray:
-    """Return the places of the five members of groups, int64 [n, groups * 5], from the places of both."""
+    """Return the origins of the five members of groups, int64 [n, groups * 5], from the origins of both."""
     return (groups[:, :, None] * SIZE + members[:, None, :]).reshape(len(members), groups.shape[1] * SIZE)
 
 
@@ -105,17 +96,13 @@ def _columns(symmetries: Symmetries, distance: int) -> np.ndarray:
     return np.where(symmetries.mirrored[:, distance, None], columns[::-1], columns)
 
 
-def _turned_policy(symmetries: Symmetries, sources: np.ndarray, policy: np.ndarray) -> np.ndarray:
-    turned = np.empty_like(policy)
+def _transform_policy(symmetries: Symmetries, sources: np.ndarray, policy: np.ndarray) -> np.ndarray:
+    transformed = np.empty_like(policy)
     offer = sources.shape[1] * NUM_DESTINATIONS
-    turned[:, :offer] = _taken(policy[:, :offer], sources)
+    transformed[:, :offer] = take_groups(policy[:, :offer], sources)
     if policy.shape[1] > offer:
-        turned[:, offer:] = _taken(policy[:, offer:], _columns(symmetries, 0))
-    return turned
+        transformed[:, offer:] = take_groups(policy[:, offer:], _columns(symmetries, 0))
+    return transformed
 
 
-def _taken(numbers: np.ndarray, places: np.ndarray) -> np.ndarray:
-    """Return numbers [n, m * k] with the groups of k from other places of their row, places int64 [n, m]."""
-    n, m = places.shape
-    from_all = places + m * np.arange(n)[:, None]
-    return numbers.reshape(n * m, numbers.shape[1] // m).take(from_all.ravel(), axis=0).reshape(numbers.shape)
+SYMMETRY = Symmetry(order, draw, apply)

@@ -1,12 +1,10 @@
 """What Azul's records that the rules can reach have in common, as a kernel on one record (see state.py)."""
 
-from typing import Any
-
 import numpy as np
 
-from ..engine.compilation import kernel
+from ..engine.compilation import Integer, Truth, kernel
 from ..engine.state import RUNNING
-from .placement import fill_derived
+from .placement import update_derived_fields
 from .scoring import pending_column_choices
 from .state import COLOURED, FLOOR_SPACES, GREY, MARKER_IN_CENTRE, NUM_COLOURS, OFFER, SIZE, TILES_PER_COLOUR, TILING
 
@@ -26,7 +24,7 @@ _ABSENT, _OPTIONS, _LINE, _FLOOR, _WALL, _TILES, _TABLE, _DERIVED, _PHASE = rang
 
 
 @kernel
-def fault(state: Any, spare: Any) -> int:
+def find_fault(state: np.void, spare: np.void) -> Integer:
     """Return the index of a sentence of FAULTS that is true of a record whose fields are all in range, 0 if none is."""
     players = np.int64(state["option_num_players"])
     if state["round"] > state["option_max_rounds"] or state["start"] >= players or state["marker"] >= players:
@@ -42,7 +40,7 @@ def fault(state: Any, spare: Any) -> int:
 
 
 @kernel
-def _board_fault(state: Any, player: int) -> int:
+def _board_fault(state: np.void, player: Integer) -> Integer:
     pieces = np.int64(state["floor_marker"][player])
     for colour in range(NUM_COLOURS):
         pieces += state["floor"][player, colour]
@@ -58,7 +56,7 @@ def _board_fault(state: Any, player: int) -> int:
 
 
 @kernel
-def _wall_is_possible(state: Any, player: int) -> bool:
+def _wall_is_possible(state: np.void, player: Integer) -> Truth:
     """Tell whether no colour stands twice in a row or a column of the wall, nor is on a line of such a row."""
     for row in range(SIZE):
         for column in range(SIZE):
@@ -78,7 +76,7 @@ def _wall_is_possible(state: Any, player: int) -> bool:
 
 
 @kernel
-def _is_empty(state: Any, player: int) -> bool:
+def _is_empty(state: np.void, player: Integer) -> Truth:
     """Tell whether all fields of a player are zero."""
     found = np.int64(state["score"][player]) | np.int64(state["floor_count"][player])
     found |= np.int64(state["floor_marker"][player]) | np.int64(state["targets"][player])
@@ -93,7 +91,7 @@ def _is_empty(state: Any, player: int) -> bool:
 
 
 @kernel
-def _table_fault(state: Any, spare: Any, players: Any) -> int:
+def _table_fault(state: np.void, spare: np.void, players: Integer) -> Integer:
     sources = 2 * players + 2
     tiles_left = np.int64(0)
     for source in range(len(state["sources"])):
@@ -106,14 +104,14 @@ def _table_fault(state: Any, spare: Any, players: Any) -> int:
     for colour in range(NUM_COLOURS):
         if _count_tiles(state, players, colour) != TILES_PER_COLOUR:
             return _TILES
-    fill_derived(spare)
-    if not _same_derived(state, spare):
+    update_derived_fields(spare)
+    if not _derived_fields_match(state, spare):
         return _DERIVED
     return 0 if _phase_is_possible(state, players) else _PHASE
 
 
 @kernel
-def _count_tiles(state: Any, players: Any, colour: int) -> Any:
+def _count_tiles(state: np.void, players: Integer, colour: Integer) -> Integer:
     """Return how many tiles of a colour there are anywhere."""
     tiles = np.int64(state["bag"][colour]) + np.int64(state["lid"][colour])
     for source in range(len(state["sources"])):
@@ -129,7 +127,7 @@ def _count_tiles(state: Any, players: Any, colour: int) -> Any:
 
 
 @kernel
-def _same_derived(state: Any, spare: Any) -> bool:
+def _derived_fields_match(state: np.void, spare: np.void) -> Truth:
     for source in range(len(state["present"])):
         if state["present"][source] != spare["present"][source]:
             return False
@@ -146,7 +144,7 @@ def _same_derived(state: Any, spare: Any) -> bool:
 
 
 @kernel
-def _phase_is_possible(state: Any, players: Any) -> bool:
+def _phase_is_possible(state: np.void, players: Integer) -> Truth:
     marker = np.int64(state["marker"])
     # whoever took the marker has it on the floor line, if there was room, until that is paid
     kept = marker == MARKER_IN_CENTRE
@@ -157,7 +155,7 @@ def _phase_is_possible(state: Any, players: Any) -> bool:
     if state["tiles_left"] > 0:
         return False
     # players tile in turn order from the one who began the round on
-    waiting = np.int64(0)
+    waiting: Integer = np.int64(0)
     if state["status"] == RUNNING:
         if state["phase"] != TILING or state["option_wall"] != GREY:
             return False
@@ -177,7 +175,7 @@ def _phase_is_possible(state: Any, players: Any) -> bool:
 
 
 @kernel
-def _first_full_line(state: Any, player: Any) -> Any:
+def _first_full_line(state: np.void, player: Integer) -> Integer:
     """Return a player's first full line, SIZE if none is."""
     for line in range(SIZE):
         if state["line_count"][player, line] == line + 1:

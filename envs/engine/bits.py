@@ -6,7 +6,7 @@ import numpy as np
 from numba import types
 from numba.extending import intrinsic
 
-from .compilation import JIT_DISABLED, kernel
+from .compilation import JIT_DISABLED, Integer, kernel
 
 if JIT_DISABLED:
 
@@ -26,7 +26,7 @@ else:
 
 
 @kernel
-def nth_bit(value: Any, n: Any) -> Any:
+def nth_bit(value: Integer, n: Integer) -> Integer:
     """Return the position of the n-th bit set (from 0, lowest first) of a non-negative integer that has it."""
     # numba makes uint64 of small unsigned types, and a float of uint64 - int64
     rest: Any = np.int64(value)

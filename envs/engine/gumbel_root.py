@@ -1,65 +1,64 @@
 """Choosing root actions by the Gumbel score (Danihelka et al. 2022); see `agents/search/gumbel_search.py`."""
 
-from typing import Any
-
 import numpy as np
 
-from .compilation import kernel
+from .compilation import Integer, kernel
+
+MAXVISIT_INIT, VALUE_SCALE = 50.0, 1.0
+"""A value counts (MAXVISIT_INIT + the root's largest number of visits) * VALUE_SCALE as much as a logit (mctx)."""
 
 
 @kernel
 def select_root_actions(
-    trees: Any,
-    seats: Any,
-    own: Any,
-    scores: Any,
-    turns: Any,
-    visits_scale: float,
-    returns_scale: float,
-    root_actions: Any,
+    nodes: np.ndarray,
+    seats: np.ndarray,
+    root_values: np.ndarray,
+    scores: np.ndarray,
+    considered_visits: np.ndarray,
+    root_actions: np.ndarray,
 ) -> None:
-    """Write for each game the root's action of the best score plus scaled return among those whose turn it is.
+    """Write for each game the action with the considered number of visits of the best score plus scaled value.
 
     Arguments:
-        trees: `search_trees.node_dtype` [n, pool], their roots opened; seats: int64 [n], who searches.
-        own: float32 [n], what the network says that the seat may expect.
-        scores: float64 [n, num_actions], logits plus noise.
-        turns: int64 [n], how many visits the actions have had whose turn it is.
-        visits_scale, returns_scale: as in `gumbel_search`.
-        firsts: int64 [n], what is written.
+        nodes: `search_tree.node_dtype` [n, capacity], their roots opened.
+        seats: int64 [n], the players to move at the roots.
+        root_values: float32 [n], what the network says that the seat may expect.
+        scores: float64 [n, num_actions], logits plus Gumbel noise.
+        considered_visits: int64 [n].
+        root_actions: int64 [n], what is written.
     """
-    for game in range(len(trees)):
-        nodes = trees[game]
+    for game in range(len(nodes)):
+        tree = nodes[game]
         seat = seats[game]
-        mixed, most = mixed_value(nodes, seat, own[game])
-        scale = (visits_scale + most) * returns_scale
+        mixed, most = mixed_value(tree, seat, root_values[game])
+        scale = (MAXVISIT_INIT + most) * VALUE_SCALE
         best = -np.inf
-        child = nodes[0]["first"]
+        child = tree[0]["first"]
         while child != 0:
-            node = nodes[child]
-            if node["visits"] == turns[game]:
-                worth = mixed if node["visits"] == 0 else np.float64(node["mean"][seat])
-                value = scores[game, node["action"]] + scale * worth
-                if value > best:
-                    best = value
+            node = tree[child]
+            if node["visits"] == considered_visits[game]:
+                value = mixed if node["visits"] == 0 else np.float64(node["mean"][seat])
+                score = scores[game, node["action"]] + scale * value
+                if score > best:
+                    best = score
                     root_actions[game] = node["action"]
             child = node["next"]
 
 
 @kernel
-def mixed_value(nodes: Any, seat: Any, own: Any) -> Any:
-    """Return what an action at the root without visits is taken to be worth, and the largest number of visits.
+def mixed_value(tree: np.ndarray, seat: Integer, root_value: float) -> tuple[float, Integer]:
+    """Return the value of an action at the root without visits, and the largest number of visits.
 
-    It is the mean of what the network says of the root and of the visited actions' returns, these weighted by their
+    It is the mean of what the network says of the root and of the visited actions' values, these weighted by their
     priors and counting as many times as there were visits ("mixed value", appendix D of the paper).
     """
     total = np.int64(0)
     most = np.int64(0)
     weight = 0.0
     weighted = 0.0
-    child = nodes[0]["first"]
+    child = tree[0]["first"]
     while child != 0:
-        node = nodes[child]
+        node = tree[child]
         if node["visits"] > 0:
             total += node["visits"]
             most = max(most, np.int64(node["visits"]))
@@ -67,5 +66,5 @@ def mixed_value(nodes: Any, seat: Any, own: Any) -> Any:
             weighted += np.float64(node["prior"]) * np.float64(node["mean"][seat])
         child = node["next"]
     if total == 0:
-        return np.float64(own), most
-    return (own + total * weighted / max(weight, 1e-30)) / (1.0 + total), most
+        return np.float64(root_value), most
+    return (root_value + total * weighted / max(weight, 1e-30)) / (1.0 + total), most

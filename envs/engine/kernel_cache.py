@@ -12,7 +12,7 @@ import pickle
 import sys
 import tempfile
 import warnings
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -25,6 +25,7 @@ from numba.core.caching import NullCache
 from numba.core.compiler import CompileResult
 
 from .cache_folders import KERNEL, UNFINISHED, VARIABLE, CacheFolders, find_folders, is_trusted_file, renew_folder, tell
+from .dispatch import sources_of_types
 from .kernel_sources import hash_files, kernel_sources, module_sources
 
 _SOURCES = Path(__file__).resolve().parents[1]
@@ -59,15 +60,14 @@ class KernelCache(NullCache):
 
     Arguments:
         function: the kernel.
-        seen: files of modules, by the modules' names, that the kernel sees beside its own and that of `envs/`.
     """
 
-    def __init__(self, function: Callable[..., Any], seen: Iterable[tuple[Path, str]] = ()) -> None:
+    def __init__(self, function: Callable[..., Any]) -> None:
         self._function = function
         self._name = f"{function.__module__.rpartition('.')[2]}.{function.__qualname__.replace('<locals>', '')}"
-        self._seen = ((Path(function.__code__.co_filename), function.__module__), *seen)
+        self._source = Path(function.__code__.co_filename), function.__module__
         # functions of a notebook or a prompt have none, and their constants would be found nowhere
-        self._has_source = self._seen[0][0].is_file()
+        self._has_source = self._source[0].is_file()
 
     @property
     def cache_path(self) -> str | None:
@@ -112,16 +112,18 @@ class KernelCache(NullCache):
         code = self._function.__code__
         # the processor and its features, which a shared home or image may find to be others
         target = codegen.magic_tuple()
-        key = f"{self._function.__module__} {code.co_firstlineno} {signature} {target} {_outside_hash(self._seen)}"
+        # the kernels of the games whose records it is compiled for are found by `interface`, and are part of its code
+        sources = (self._source, *sources_of_types(signature))
+        key = f"{self._function.__module__} {code.co_firstlineno} {signature} {target} {_hash_other_sources(sources)}"
         return f"{self._name}-{hashlib.sha256(key.encode() + code.co_code).hexdigest()[:24]}{KERNEL}"
 
 
 @cache
-def _outside_hash(seen: tuple[tuple[Path, str], ...]) -> str:
+def _hash_other_sources(sources: tuple[tuple[Path, str], ...]) -> str:
     """Return a hash of the sources of modules that lie outside `envs/`, and of all that they import."""
     files = {
         source
-        for file, module in seen
+        for file, module in sources
         if not file.resolve().is_relative_to(_SOURCES)
         for source in module_sources(file, module)
     }

@@ -1,13 +1,13 @@
 """Kernels on action masks, the same for every game."""
 
-from typing import Any
+import numpy as np
 
 from .compilation import kernel
 from .random_stream import draw
 
 
 @kernel
-def choose_masked(mask: Any, stream: Any, actions: Any) -> None:
+def choose_from_mask(mask: np.ndarray, stream: np.ndarray, actions: np.ndarray) -> None:
     """Choose one action of each row of a mask (int8 [n, num_actions]), all equally likely; -1 where there is none."""
     for index in range(len(mask)):
         count = 0

@@ -17,7 +17,7 @@ import numpy as np
 
 from ..system.messages import shorten
 from ..validation.arrays import plain_integer
-from .compilation import kernel
+from .compilation import Integer, kernel
 
 MAX_SEED = 2**53 - 1
 """The largest seed: the largest integer that every JSON reader keeps exactly."""
@@ -33,7 +33,7 @@ _SEED_STEP = 5566755282872655
 
 
 @kernel
-def next_word(stream: Any) -> Any:
+def next_word(stream: np.ndarray) -> Integer:
     """Return the next 32 random bits as uint64 and advance the stream (uint32[4])."""
     a = np.uint64(stream[0])
     b = np.uint64(stream[1])
@@ -48,7 +48,7 @@ def next_word(stream: Any) -> Any:
 
 
 @kernel
-def draw(stream: Any, n: Any) -> Any:
+def draw(stream: np.ndarray, n: Integer) -> Integer:
     """Return an integer from 0 to n - 1, exactly uniform, for 1 <= n < 2**32 (Lemire 2019, arXiv:1805.10941)."""
     bound = np.uint64(n)
     product = next_word(stream) * bound
@@ -60,7 +60,7 @@ def draw(stream: Any, n: Any) -> Any:
 
 
 @kernel
-def seed_stream(stream: Any, seed: Any, purpose: int) -> None:
+def seed_stream(stream: np.ndarray, seed: Integer, purpose: Integer) -> None:
     """Start a stream (uint32[4]) from a seed (0 .. 2**53 - 1) and a purpose that tells streams of one seed apart."""
     wide = np.uint64(seed)
     stream[0] = np.uint32(wide & _WORD)
@@ -72,25 +72,25 @@ def seed_stream(stream: Any, seed: Any, purpose: int) -> None:
 
 
 @kernel
-def renew_stream(stream: Any, source: Any) -> None:
+def renew_stream(stream: np.ndarray, source: np.ndarray) -> None:
     """Begin a stream anew with words drawn from another one: nothing of its old future is left."""
     for word in range(4):
         stream[word] = np.uint32(next_word(source))
 
 
 @kernel
-def draw_seed(stream: Any) -> Any:
+def draw_seed(stream: np.ndarray) -> Integer:
     """Return a new seed (uint64, 0 .. 2**53 - 1) drawn from a stream."""
     high = next_word(stream) & np.uint64(0x1FFFFF)
     return (high << np.uint64(32)) | next_word(stream)
 
 
-def game_seeds(seed: int, num_games: int, first: int = 0) -> np.ndarray:
+def game_seeds(seed: int, num_games: int, start: int = 0) -> np.ndarray:
     """Return the seeds (uint64 [num_games]) of the games of a batch; game 0 has the seed of the batch itself.
 
-    With `first` they are those of the games from that number on.
+    With `start` they are those of the games from that number on.
     """
-    steps = np.arange(first, first + num_games, dtype=np.uint64) * np.uint64(_SEED_STEP)
+    steps = np.arange(start, start + num_games, dtype=np.uint64) * np.uint64(_SEED_STEP)
     return (np.uint64(seed) + steps) & np.uint64(MAX_SEED)
 
 

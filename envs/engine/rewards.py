@@ -16,11 +16,12 @@ from typing import Any
 import numpy as np
 
 from .compilation import kernel
+from .standing import margin_of
 
 REWARDS = ("outcome", "margin", "rank")
 OUTCOME, MARGIN, RANK = 0, 1, 2
 
-SETTINGS_DTYPE = np.dtype(
+REWARD_SETTINGS = np.dtype(
     [("check", "?"), ("auto_reset", "?"), ("rewards", "u1"), ("observation", "u1"), ("margin_scale", "<f4")], align=True
 )
 """How a batch steps: test actions first, begin anew after the end, index into REWARDS, form of the observation, scale
@@ -40,23 +41,21 @@ def outcome_dtype(most_players: int) -> np.dtype:
 
 
 @kernel
-def write_rewards(scores: Any, ranks: Any, num_players: int, kind: int, margin_scale: float, rewards: Any) -> None:
+def write_rewards(
+    scores: np.ndarray, ranks: np.ndarray, num_players: int, kind: int, margin_scale: float, rewards: np.ndarray
+) -> None:
     """Write each player's reward (float32) of a finished game, from scores and places (int32)."""
     for player in range(num_players):
         if kind == OUTCOME:
             rewards[player] = _outcome(ranks, num_players, player)
         elif kind == MARGIN:
-            best_other = 0 if num_players == 1 else -(2**31)
-            for other in range(num_players):
-                if other != player:
-                    best_other = max(best_other, int(scores[other]))
-            rewards[player] = (int(scores[player]) - best_other) / margin_scale
+            rewards[player] = margin_of(scores, player, num_players) / margin_scale
         else:
             rewards[player] = _rank(ranks, num_players, player)
 
 
 @kernel
-def _outcome(ranks: Any, num_players: int, player: int) -> float:
+def _outcome(ranks: np.ndarray, num_players: int, player: int) -> float:
     if ranks[player] > 0:
         return -1.0 / max(num_players - 1, 1)
     winners = 0
@@ -66,7 +65,7 @@ def _outcome(ranks: Any, num_players: int, player: int) -> float:
 
 
 @kernel
-def _rank(ranks: Any, num_players: int, player: int) -> float:
+def _rank(ranks: np.ndarray, num_players: int, player: int) -> float:
     sharing = 0
     for other in range(num_players):
         sharing += ranks[other] == ranks[player]

@@ -14,24 +14,46 @@ A tree is an array of `node_dtype`, node 0 the root, on a turn of the seat that 
 """
 
 from functools import cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from .compilation import kernel
+from .compilation import Integer, kernel
+from .workspace import num_returns
+
+MAX_DEPTH = 256
+"""Nodes on the path of a simulation, at most."""
 
 
 @cache
 def node_dtype(most_players: int) -> np.dtype:
     """Return the dtype of a node in a game for so many players at most: 48 bytes for four."""
     fields: list[Any] = [(name, np.int32) for name in ("action", "first", "next", "visits", "available")]
-    # an even number of returns, so that the keys of all nodes lie where a processor likes them
-    means = ("mean", np.float32, most_players + most_players % 2)
+    means = ("mean", np.float32, num_returns(most_players))
     return np.dtype([*fields, ("prior", np.float32), ("key", np.uint64), means])
 
 
+class Trees(NamedTuple):
+    """The trees of n games that are searched together, and the path of the simulation under way in each."""
+
+    nodes: np.ndarray
+    """`node_dtype` [n, capacity]"""
+    num_nodes: np.ndarray
+    """int64 [n], nodes in use; 0 begins a new tree"""
+    paths: np.ndarray
+    """int32 [n, MAX_DEPTH], nodes from the root to the leaf"""
+    depths: np.ndarray
+    """int64 [n], nodes of the path"""
+
+
+def make_trees(nodes: np.ndarray) -> Trees:
+    """Return new trees in nodes, `node_dtype` [n, capacity]."""
+    n = len(nodes)
+    return Trees(nodes, np.zeros(n, np.int64), np.zeros((n, MAX_DEPTH), np.int32), np.zeros(n, np.int64))
+
+
 @kernel
-def clear_node(node: Any, action: int, key: Any, prior: float) -> None:
+def clear_node(node: np.void, action: Integer, key: Integer, prior: float) -> None:
     """Make a node one without children and visits."""
     node["action"] = action
     node["first"] = 0
@@ -45,7 +67,7 @@ def clear_node(node: Any, action: int, key: Any, prior: float) -> None:
 
 
 @kernel
-def add_child(nodes: Any, parent: Any, num_nodes: Any, action: int, prior: Any) -> Any:
+def add_child(nodes: np.ndarray, parent: Integer, num_nodes: Integer, action: Integer, prior: float) -> Integer:
     """Add a child in front of its siblings; return the nodes in use."""
     clear_node(nodes[num_nodes], action, np.uint64(0), prior)
     nodes[num_nodes]["next"] = nodes[parent]["first"]
@@ -54,7 +76,7 @@ def add_child(nodes: Any, parent: Any, num_nodes: Any, action: int, prior: Any) 
 
 
 @kernel
-def find_chance_child(nodes: Any, child: int, key: Any) -> int:
+def find_chance_child(nodes: np.ndarray, child: Integer, key: Integer) -> Integer:
     """Return the outcome of an action with a hash, or 0."""
     outcome = nodes[child]["first"]
     while outcome != 0 and nodes[outcome]["key"] != key:
@@ -63,7 +85,7 @@ def find_chance_child(nodes: Any, child: int, key: Any) -> int:
 
 
 @kernel
-def back_up(nodes: Any, path: Any, depth: int, returns: Any) -> None:
+def back_up(nodes: np.ndarray, path: np.ndarray, depth: Integer, returns: np.ndarray) -> None:
     """Add a simulation's returns, float32 [as many as a node has], to the nodes of its path."""
     for index in range(depth):
         node = nodes[path[index]]
@@ -73,28 +95,27 @@ def back_up(nodes: Any, path: Any, depth: int, returns: Any) -> None:
 
 
 @kernel
-def write_roots(trees: Any, seats: Any, visits: Any, returns: Any) -> None:
+def write_roots(nodes: np.ndarray, seats: np.ndarray, visits: np.ndarray, returns: np.ndarray) -> None:
     """Write visits (int64 [n, num_actions]) and a seat's mean returns (float64) of the actions at n roots, else 0.
 
-    trees: `node_dtype` [n, pool]; seats: int64 [n].
+    nodes: `node_dtype` [n, capacity]; seats: int64 [n].
     """
     visits[:] = 0
     returns[:] = 0.0
-    for game in range(len(trees)):
-        nodes = trees[game]
-        child = nodes[0]["first"]
+    for game in range(len(nodes)):
+        child = nodes[game, 0]["first"]
         while child != 0:
-            node = nodes[child]
+            node = nodes[game, child]
             visits[game, node["action"]] = node["visits"]
             returns[game, node["action"]] = node["mean"][seats[game]]
             child = node["next"]
 
 
 @kernel
-def extract_subtree(nodes: Any, root: int, spare: Any, origins: Any) -> int:
+def extract_subtree(nodes: np.ndarray, root: Integer, spare: np.ndarray, origins: np.ndarray) -> Integer:
     """Copy the tree below a node to `spare`, where it is the root, and return how many nodes that are.
 
-    spare: `node_dtype` [pool]; origins: int32 [pool], room to work in.
+    spare: `node_dtype` [capacity]; origins: int32 [capacity], a buffer.
     """
     spare[0] = nodes[root]
     spare[0]["next"] = 0
@@ -118,3 +139,14 @@ def extract_subtree(nodes: Any, root: int, spare: Any, origins: Any) -> int:
             child = nodes[child]["next"]
         index += 1
     return num_nodes
+
+
+def root_statistics(nodes: np.ndarray, seats: np.ndarray, num_actions: Integer) -> tuple[np.ndarray, np.ndarray]:
+    """Return what trees know of the actions at their roots: nodes `node_dtype` [n, capacity], seats to move int64 [n].
+
+    Returns visits int64 [n, num_actions] and the seats' mean returns float64 [n, num_actions], 0 where not visited.
+    """
+    visits = np.empty((len(nodes), num_actions), np.int64)
+    returns = np.empty((len(nodes), num_actions))
+    write_roots(nodes, seats, visits, returns)
+    return visits, returns

@@ -22,10 +22,6 @@ MAX_SCORE = 30_000
 """The largest score that a record may be read with; there is room for what a game adds to it."""
 
 
-UNUSED = "unused"
-"""The field that fills a record up; it is always zero."""
-
-
 class Field(NamedTuple):
     """A field of a record: its values are integers from `low` to `high`, whatever the options and the position are."""
 
@@ -45,14 +41,20 @@ HEADER = (
 )
 
 
-def record_dtype(option_names: Iterable[str], fields: Sequence[Field]) -> np.dtype:
+def marker_name(game: str) -> str:
+    """Return the name of the field that fills a record up and tells it from those of other games; it is always 0."""
+    return f"game_{game}"
+
+
+def record_dtype(game: str, option_names: Iterable[str], fields: Sequence[Field]) -> np.dtype:
     """Return the structured dtype of a game: header, one int16 per option, the game's own fields.
 
-    Fields lie in memory by falling size of their elements, and the rest up to a multiple of eight bytes is a field
-    of its own (`unused`): all is aligned, and no byte is padding, which numpy leaves undefined when it copies.
+    Fields lie in memory by falling size of their elements. The last one fills the record up to a multiple of eight
+    bytes, so that all is aligned and no byte is padding, which numpy leaves undefined when it copies. It bears the
+    game's name: no two games have records of one type, by which their kernels are found (`dispatch`).
     """
     options = [(f"option_{name}", "<i2", ()) for name in option_names]
-    header, own = ([(field.name, field.dtype, field.shape) for field in part] for part in (HEADER, fields))
-    ordered = sorted([*header, *options, *own], key=lambda field: -np.dtype(field[1]).itemsize)
-    unused = -np.dtype(ordered).itemsize % 8
-    return np.dtype([*ordered, (UNUSED, "u1", (unused,))] if unused else ordered)
+    header, own_fields = ([(field.name, field.dtype, field.shape) for field in part] for part in (HEADER, fields))
+    ordered = sorted([*header, *options, *own_fields], key=lambda field: -np.dtype(field[1]).itemsize)
+    rest = -np.dtype(ordered).itemsize % 8 or 8
+    return np.dtype([*ordered, (marker_name(game), "u1", (rest,))])

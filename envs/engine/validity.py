@@ -1,13 +1,10 @@
-"""The search for a record that no game can reach, bound to a game's rules: `load_bound` runs this once per game."""
+"""The search for a record that no game can reach."""
 
-from types import ModuleType
-from typing import Any
+import numpy as np
 
-from .compilation import kernel
+from .compilation import Integer, kernel
+from .interface import count_legal, find_fault
 from .state import RUNNING
-
-rules: ModuleType
-validity: ModuleType
 
 PURPOSE, COMPILATION_SECONDS = "checks of saved games", 5
 
@@ -16,15 +13,15 @@ STUCK = -1
 
 
 @kernel
-def first_fault(states: Any, spare: Any) -> Any:
+def find_first_fault(states: np.ndarray, copy: np.ndarray, mask: np.ndarray) -> tuple[int, Integer]:
     """Return the index of the first record that cannot be and its fault, -1 and 0 if all can.
 
-    The fields of `states` are all in their ranges; `spare`, record [1], is room to work in.
+    The fields of `states` are all in their ranges; `copy`, record [1], and `mask`, int8 [num_actions], are buffers.
     """
     for index in range(len(states)):
-        spare[0] = states[index]
-        fault = validity.fault(states[index], spare[0])
-        if fault == 0 and states[index]["status"] == RUNNING and rules.count_legal(states[index]) == 0:
+        copy[0] = states[index]
+        fault = find_fault(states[index], copy[0])
+        if fault == 0 and states[index]["status"] == RUNNING and count_legal(states[index], mask) == 0:
             fault = STUCK
         if fault != 0:
             return index, fault

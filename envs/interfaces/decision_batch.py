@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from ..engine.batch import determinize_games, write_action_values, write_masks, write_observations
 from ..game import Game
 from ..validation.arrays import output_array
 
@@ -42,9 +43,9 @@ class DecisionBatch:
     ) -> None:
         states = game.door.many(states)
         if mask is not None:
-            mask = _known(mask, "mask", np.int8, (len(states), game.num_actions))
+            mask = _check_array(mask, "mask", np.int8, (len(states), game.num_actions))
         if observation is not None:
-            observation = _known(observation, "observation", np.float32, (len(states), game.observation_size))
+            observation = _check_array(observation, "observation", np.float32, (len(states), game.observation_size))
         self.game = game
         self.seconds_per_move = seconds_per_move
         self.seats: np.ndarray = states["to_move"].astype(np.int64)
@@ -73,7 +74,7 @@ class DecisionBatch:
         if self._mask is not None:
             return self._mask
         mask = np.empty((len(self), self.game.num_actions), np.int8)
-        self.game.kernels.write_masks(self._states, mask, 0, len(self))
+        write_masks(self._states, mask, 0, len(self))
         return mask
 
     @cached_property
@@ -82,7 +83,7 @@ class DecisionBatch:
         if self._observation is not None:
             return self._observation
         observation = np.empty((len(self), self.game.observation_size), np.float32)
-        self.game.kernels.write_observations(self._states, self.seats, self.game.encoding, observation, 0, len(self))
+        write_observations(self._states, self.seats, self.game.encoding, observation, 0, len(self))
         return observation
 
     @cached_property
@@ -102,9 +103,8 @@ class DecisionBatch:
         Illegal actions have 0. It knows no more than the seat to move.
         """
         values = np.empty((len(self), self.game.num_actions), np.float32)
-        scratch = np.empty(self.game.kernels.SCRATCH_SIZE, np.int64)
         # on a copy: a heuristic may try things out on its state
-        self.game.kernels.write_action_values(self._states.copy(), values, scratch)
+        write_action_values(self._states.copy(), values, self.game.make_workspace().scratch)
         values[values == -np.inf] = 0.0
         return values
 
@@ -122,11 +122,11 @@ class DecisionBatch:
         """
         stream = output_array(stream, "stream", np.uint32, (4,))
         states = self._states.copy()
-        self.game.kernels.determinize(states, self.seats, stream)
+        determinize_games(states, self.seats, stream)
         return states
 
 
-def _known(array: Any, name: str, dtype: type, shape: tuple[int, ...]) -> np.ndarray:
+def _check_array(array: Any, name: str, dtype: type, shape: tuple[int, ...]) -> np.ndarray:
     """Return an array that is known already as kernels take it, a copy if need be; ValueError if it is another one."""
     if not isinstance(array, np.ndarray) or array.shape != shape or array.dtype != dtype:
         given = f"{array.dtype} of {array.shape}" if isinstance(array, np.ndarray) else f"a {type(array).__name__}"

@@ -10,15 +10,15 @@ from dataclasses import dataclass
 import numpy as np
 from gymnasium.error import ResetNeeded
 
-from ...agents.arena.matches import act_or_raise
-from ...agents.protocol import Agent
 from ..batch import GameBatch
+from ..engine.batch import write_masks, write_observations, write_results
 from ..engine.rewards import REWARDS
 from ..engine.state import RUNNING
 from ..game import Game, check_game
 from ..system.messages import shorten
 from ..validation.arguments import check_choice
 from ..validation.arrays import check_integer, integer_array, plain_integer
+from .agent import Agent, act_or_raise
 
 LEARNER = -1
 """The number in `opponent_of` that stands for the learner."""
@@ -129,7 +129,7 @@ class OpponentBatch:
         self.opponents: list[Agent] = list(opponents)
         self.batch = GameBatch(game, num_games, rewards=rewards, auto_reset=auto_reset)
         self.seats: np.ndarray = np.empty(num_games, np.int64)
-        self.restart_rotation()
+        self.reset_rotation()
         self.opponent_of: np.ndarray = np.full((num_games, game.num_players), LEARNER, np.int64)
         self.mask: np.ndarray = np.zeros((num_games, game.num_actions), np.int8)
         self.observation: np.ndarray = np.zeros((num_games, game.observation_size), np.float32)
@@ -139,13 +139,13 @@ class OpponentBatch:
         # whether it is the learner's turn: not before the first reset, nor after an opponent has failed
         self._ready = False
         self._begin_step()
-        self._none_finished = self._finished()
+        self._none_finished = self._finish_games()
 
     def reset(self, seed: int | np.ndarray | None = None) -> None:
         """Begin all games anew, from one seed or one per game, and play to the learner's first turn in each.
 
         The opponents' own random streams go on, and so does the rotation of seats: give new `opponents` and
-        call `restart_rotation` before to begin them anew too.
+        call `reset_rotation` before to begin them anew too.
         """
         self._begin_step()
         self.batch.reset(seed)
@@ -155,7 +155,7 @@ class OpponentBatch:
         self._look()
         self._ready = True
 
-    def restart_rotation(self) -> None:
+    def reset_rotation(self) -> None:
         """Let the seat "rotate" begin with seat i in the next game of place i."""
         self.seats[:] = np.arange(-1, self.num_games - 1) % self.game.num_players
 
@@ -179,7 +179,7 @@ class OpponentBatch:
         self._play_opponents()
         self._look()
         self._ready = True
-        finished = self._finished() if self._ended else self._none_finished
+        finished = self._finish_games() if self._ended else self._none_finished
         return self._rewards, self._done, self._truncated, finished
 
     def get_state(self) -> dict[str, np.ndarray]:
@@ -240,7 +240,7 @@ class OpponentBatch:
         # take copies whole records, indexing with an array would copy them field by field: 20 times slower
         states = self.batch.states.take(games)
         actions = act_or_raise(agent, self.game, states, games)
-        self.batch.step_some(games, actions, check=False)
+        self.batch.step_subset(games, actions, check=False)
         if self.on_moves is not None:
             self.on_moves(states, actions)
 
@@ -261,11 +261,11 @@ class OpponentBatch:
             self._begin_games(ended)
 
     def _look(self) -> None:
-        kernels, states = self.game.kernels, self.batch.states
-        kernels.write_masks(states, self.mask, 0, self.num_games)
-        kernels.write_observations(states, self.seats, self.game.encoding, self.observation, 0, self.num_games)
+        states = self.batch.states
+        write_masks(states, self.mask, 0, self.num_games)
+        write_observations(states, self.seats, self.game.encoding, self.observation, 0, self.num_games)
 
-    def _finished(self) -> FinishedGames:
+    def _finish_games(self) -> FinishedGames:
         none = np.zeros(0, np.int64)
         pieces = self._ended or [(none, self.batch.finals[:0], none, self.opponent_of[:0])]
         games, states, seats, opponent_of = (np.concatenate(part) for part in zip(*pieces, strict=True))
@@ -273,7 +273,7 @@ class OpponentBatch:
         games, seats, opponent_of, states = games[order], seats[order], opponent_of[order], states.take(order)
         scores = np.zeros((len(games), self.game.num_players), np.int32)
         ranks = np.zeros_like(scores)
-        self.game.kernels.write_results(states, scores, ranks)
+        write_results(states, scores, ranks)
         observation = np.zeros((len(games), self.game.observation_size), np.float32)
-        self.game.kernels.write_observations(states, seats, self.game.encoding, observation, 0, len(games))
+        write_observations(states, seats, self.game.encoding, observation, 0, len(games))
         return FinishedGames(games, states, seats, opponent_of, scores, ranks, observation)

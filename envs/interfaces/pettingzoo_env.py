@@ -1,4 +1,7 @@
-"""The PettingZoo form of every game: an AECEnv over the compiled engine."""
+"""The PettingZoo form of every game: an AECEnv over the compiled engine.
+
+`env("azul")` and `raw_env("azul")` make it, and so do the modules of the games (`azul_v0`).
+"""
 
 from collections.abc import Iterator, Mapping
 from typing import Any, NoReturn
@@ -9,15 +12,16 @@ from gymnasium.spaces import Box, Dict, Discrete
 from pettingzoo.utils.env import AECEnv, AECIterable
 from pettingzoo.utils.env_logger import EnvLogger
 
+from ..engine.batch import ILLEGAL, reset_games, step_one, write_results
 from ..engine.random_stream import checked_seed, draw_seed, seed_stream
 from ..engine.rewards import REWARDS, write_rewards
 from ..engine.state import TRUNCATED
-from ..game import Game, IllegalMove, check_game, illegal_action_message
+from ..game import Game, IllegalMove, check_game, illegal_action_message, make_game
+from ..records.notation import LastMove
 from ..system.messages import shorten
 from ..validation.arguments import check_choice, name_options, refuse_options
 from ..validation.arrays import plain_integer
 from ..view.renderer import RENDER_FPS, RENDER_MODES, Renderer
-from ..view.svg import LastMove
 from . import spaces
 
 ILLEGAL_MOVES = ("terminate", "raise")
@@ -28,8 +32,35 @@ _RESET_STREAM = 3
 _SET_BY_RESET = ("agents", "agent_selection", "rewards", "terminations", "truncations", "infos", "num_agents")
 
 
+def env(
+    game: str,
+    /,
+    *,
+    rewards: str = "outcome",
+    render_mode: str | None = None,
+    illegal: str = "terminate",
+    **options: Any,
+) -> "GameAECEnv":
+    """Return a game as a PettingZoo AEC environment that checks how it is used.
+
+    Arguments:
+        game: its name.
+        rewards: "outcome" (winner +1, the others -1 / (n - 1)), "margin" or "rank".
+        render_mode: "human", "ansi", "rgb_array", "svg" or None.
+        illegal: "terminate" (the game ends, -1 for the mover) or "raise" (IllegalMove).
+        options: those of the game; unknown names and values raise ValueError.
+    """
+    return GameAECEnv(make_game(game, **options), rewards=rewards, render_mode=render_mode, illegal=illegal)
+
+
+def raw_env(game: str, /, *, rewards: str = "outcome", render_mode: str | None = None, **options: Any) -> "GameAECEnv":
+    """Return the same environment without checks of the order of calls; an illegal move raises IllegalMove."""
+    made = make_game(game, **options)
+    return GameAECEnv(made, rewards=rewards, render_mode=render_mode, checks=False, illegal="raise")
+
+
 class GameAECEnv(AECEnv[str, dict[str, np.ndarray], int | None]):  # type: ignore[misc]  # pettingzoo is not typed
-    """One game in PettingZoo's turn by turn form; `env` and `raw_env` of a game's module make it.
+    """One game in PettingZoo's turn by turn form; `env` and `raw_env` make it.
 
     Agents are "player_0", "player_1", ... in the order of the seats. An observation is a dict: "observation",
     float32 [observation_size], what the agent's seat sees, and "action_mask", int8 [num_actions], all 0 for
@@ -77,7 +108,7 @@ class GameAECEnv(AECEnv[str, dict[str, np.ndarray], int | None]):  # type: ignor
         self._checks = checks
         self._seats = {agent: seat for seat, agent in enumerate(self.possible_agents)}
         self._states = game.template.copy()
-        self._form = game.encoding
+        self._encoding = game.encoding
         self._num_actions = game.num_actions
         self._observation_size = game.observation_size
         self._reset_stream: np.ndarray | None = None
@@ -85,12 +116,6 @@ class GameAECEnv(AECEnv[str, dict[str, np.ndarray], int | None]):  # type: ignor
         self._stepped = False
         # so that without checks a step before the first reset does not reach the game
         self._over = True
-        self._bind()
-
-    def _bind(self) -> None:
-        # kernels belong to the process, not to the state of an environment
-        self._play = self.game.kernels.play_one
-        self._illegal_move = self.game.kernels.ILLEGAL
 
     def __getattr__(self, name: str) -> NoReturn:
         # only reached for what is not there: these attributes come with the first reset
@@ -100,12 +125,12 @@ class GameAECEnv(AECEnv[str, dict[str, np.ndarray], int | None]):  # type: ignor
 
     def observation_space(self, agent: str) -> Dict:
         """Return the space of the agent's observations."""
-        space: Dict = self.observation_spaces[self._known(agent)]
+        space: Dict = self.observation_spaces[self._check_agent_name(agent)]
         return space
 
     def action_space(self, agent: str) -> Discrete:
         """Return the space of the agent's actions, legal or not."""
-        space: Discrete = self.action_spaces[self._known(agent)]
+        space: Discrete = self.action_spaces[self._check_agent_name(agent)]
         return space
 
     def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> None:
@@ -121,8 +146,7 @@ class GameAECEnv(AECEnv[str, dict[str, np.ndarray], int | None]):  # type: ignor
             seed_stream(self._reset_stream, np.uint64(seed), _RESET_STREAM)
         else:
             seed = int(draw_seed(self._reset_stream))
-        kernels = self.game.kernels
-        kernels.reset(self._states, self.game.template, np.array([seed], np.uint64), 0, 1)
+        reset_games(self._states, self.game.template, np.array([seed], np.uint64), 0, 1)
         self.agents = self.possible_agents[:]
         self.rewards = dict.fromkeys(self.agents, 0.0)
         self._cumulative_rewards = dict.fromkeys(self.agents, 0.0)
@@ -134,7 +158,7 @@ class GameAECEnv(AECEnv[str, dict[str, np.ndarray], int | None]):  # type: ignor
         self._has_reset = self._stepped = True
         self._last_move: LastMove | None = None
         seat = int(self._states["to_move"][0])
-        self._turn_to(seat, self.game.mask(self._states[0]), self._seen_by(seat))
+        self._turn_to(seat, self.game.mask(self._states[0]), self._observe_seat(seat))
         if self.render_mode == "human":
             self.render()
 
@@ -155,12 +179,11 @@ class GameAECEnv(AECEnv[str, dict[str, np.ndarray], int | None]):  # type: ignor
         mask = np.empty(self._num_actions, np.int8)
         observation = np.empty(self._observation_size, np.float32)
         before = None if self._frames is None else self._states[0].copy()
-        # plain Python needs numpy's integers in the rules' bit operations
-        seat = self._play(self._states, np.int64(number), self._form, mask, observation)
+        seat = step_one(self._states, number, self._encoding, mask, observation)
         if seat >= 0:
             self.infos[self.agent_selection] = {"action_mask": np.zeros(self._num_actions, np.int8)}
             self._turn_to(seat, mask, observation)
-        elif seat == self._illegal_move:
+        elif seat == ILLEGAL:
             self._refuse(number)
             return
         else:
@@ -176,19 +199,19 @@ class GameAECEnv(AECEnv[str, dict[str, np.ndarray], int | None]):  # type: ignor
             EnvLogger.error_observe_before_reset()
         # the name that the environment itself gave out needs no test, which would cost a twentieth of a step
         if agent is not self.agent_selection:
-            agent = self._known(agent)
+            agent = self._check_agent_name(agent)
         if agent == self.agent_selection and not self._over:
             return {"observation": self._observation, "action_mask": self._mask}
-        return {"observation": self._seen_by(self._seats[agent]), "action_mask": self._no_actions()}
+        return {"observation": self._observe_seat(self._seats[agent]), "action_mask": self._no_actions()}
 
     def state(self) -> np.ndarray:
         """Return the whole situation: the observations of all seats in order, float32 [players * observation_size]."""
         if not self._has_reset:
             EnvLogger.error_state_before_reset()
-        return np.concatenate([self._seen_by(seat) for seat in range(self.game.num_players)])
+        return np.concatenate([self._observe_seat(seat) for seat in range(self.game.num_players)])
 
     def render(self) -> Any:
-        """Return a frame of the render mode (see `frames.Renderer`); None, with a warning, without one."""
+        """Return a frame of the render mode (see `view.renderer.Renderer`); None, with a warning, without one."""
         if not self._has_reset:
             EnvLogger.error_render_before_reset()
         if self._frames is None:
@@ -209,7 +232,7 @@ class GameAECEnv(AECEnv[str, dict[str, np.ndarray], int | None]):  # type: ignor
             return super().agent_iter(max_iter)
         return _OrderedAgents(self, max_iter)
 
-    def _known(self, agent: str) -> str:
+    def _check_agent_name(self, agent: str) -> str:
         if not isinstance(agent, str) or agent not in self._seats:
             raise ValueError(f"there is no agent {shorten(agent)}; the agents are {', '.join(self.possible_agents)}")
         return agent
@@ -226,7 +249,7 @@ class GameAECEnv(AECEnv[str, dict[str, np.ndarray], int | None]):  # type: ignor
             refuse_options(options)
         logger.warn(f"reset takes no options: {names} changes nothing")
 
-    def _seen_by(self, seat: int) -> np.ndarray:
+    def _observe_seat(self, seat: int) -> np.ndarray:
         return self.game.observe(self._states[0], seat)
 
     def _turn_to(self, seat: int, mask: np.ndarray, observation: np.ndarray) -> None:
@@ -272,7 +295,7 @@ class GameAECEnv(AECEnv[str, dict[str, np.ndarray], int | None]):  # type: ignor
         """End the game as the rules have ended it."""
         players = self.game.num_players
         scores, ranks = np.zeros((2, 1, players), np.int32)
-        self.game.kernels.write_results(self._states, scores, ranks)
+        write_results(self._states, scores, ranks)
         rewards = np.zeros(players, np.float32)
         write_rewards(scores[0], ranks[0], players, self._rewards, self.game.spec.margin_scale, rewards)
         truncated = bool(self._states["status"][0] == TRUNCATED)
@@ -288,13 +311,6 @@ class GameAECEnv(AECEnv[str, dict[str, np.ndarray], int | None]):  # type: ignor
         self.truncations = dict.fromkeys(self.agents, truncated)
         self.infos = {agent: {"action_mask": self._no_actions()} for agent in self.agents}
         self._deads_step_first()
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in self.__dict__.items() if name not in ("_play", "_illegal_move")}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state)
-        self._bind()
 
 
 class _OrderedAgents(AECIterable[str, dict[str, np.ndarray], int | None]):  # type: ignore[misc]  # as above

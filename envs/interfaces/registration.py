@@ -1,50 +1,13 @@
-"""Makes every game of the suite known to PettingZoo's way of importing and to Gymnasium's registry."""
+"""Every game in Gymnasium's registry, as "meeplezoo/Azul-v0"."""
 
-import sys
-from functools import partial
-from types import ModuleType
-from typing import TYPE_CHECKING, Any
+import warnings
 
 import gymnasium
 
-from ..game import make_game
-from ..registry import describe, game_names
+from ..registry import load_games, on_load
 from ..spec import GameSpec
 
-if TYPE_CHECKING:
-    from .pettingzoo_env import GameAECEnv
-
 NAMESPACE = "meeplezoo"
-
-
-def env(
-    name: str,
-    /,
-    *,
-    rewards: str = "outcome",
-    render_mode: str | None = None,
-    illegal: str = "terminate",
-    **options: Any,
-) -> "GameAECEnv":
-    """Return a game as a PettingZoo AEC environment that checks how it is used.
-
-    Arguments:
-        rewards: "outcome" (winner +1, the others -1 / (n - 1)), "margin" or "rank".
-        render_mode: "human", "ansi", "rgb_array", "svg" or None.
-        illegal: "terminate" (the game ends, -1 for the mover) or "raise" (IllegalMove).
-        options: those of the game; unknown names and values raise ValueError.
-    """
-    from .pettingzoo_env import GameAECEnv
-
-    return GameAECEnv(make_game(name, **options), rewards=rewards, render_mode=render_mode, illegal=illegal)
-
-
-def raw_env(name: str, /, *, rewards: str = "outcome", render_mode: str | None = None, **options: Any) -> "GameAECEnv":
-    """Return the same environment without checks of the order of calls; an illegal move raises IllegalMove."""
-    from .pettingzoo_env import GameAECEnv
-
-    game = make_game(name, **options)
-    return GameAECEnv(game, rewards=rewards, render_mode=render_mode, checks=False, illegal="raise")
 
 
 def gymnasium_id(spec: GameSpec) -> str:
@@ -52,35 +15,28 @@ def gymnasium_id(spec: GameSpec) -> str:
     return f"{NAMESPACE}/{spec.title.replace(' ', '')}-v{spec.version}"
 
 
-def register_games() -> dict[str, ModuleType]:
-    """Register all games with Gymnasium and return their PettingZoo modules by name, such as "chess_v0".
+def register_games() -> None:
+    """Register all games with Gymnasium, and others when they are loaded; warn of games that cannot be."""
+    on_load(register_game)
+    _, reasons = load_games()
+    for reason in reasons:
+        warnings.warn(reason, stacklevel=2)
 
-    The modules can be imported as `meeplezoo.envs.<name>` too.
+
+def register_game(spec: GameSpec) -> None:
+    """Register a game; nothing happens if Gymnasium knows it already.
+
+    Raises ValueError if another game has the same title and version.
     """
-    modules: dict[str, ModuleType] = {}
-    for name in game_names():
-        spec = describe(name)
-        _register_with_gymnasium(spec)
-        module = _pettingzoo_module(spec)
-        modules[module.__name__.rpartition(".")[2]] = module
-    return modules
-
-
-def _pettingzoo_module(spec: GameSpec) -> ModuleType:
-    module = ModuleType(f"{__package__}.{spec.name}_v{spec.version}", spec.summary)
-    vars(module).update(env=partial(env, spec.name), raw_env=partial(raw_env, spec.name), __all__=["env", "raw_env"])
-    sys.modules[module.__name__] = module
-    return module
-
-
-def _register_with_gymnasium(spec: GameSpec) -> None:
-    name = gymnasium_id(spec)
-    if name in gymnasium.registry:
+    known = gymnasium.registry.get(gymnasium_id(spec))
+    if known is not None:
+        if known.kwargs.get("game") != spec.name:
+            raise ValueError(f"{spec.name}: Gymnasium knows another game as {gymnasium_id(spec)}")
         return
-    # the entry points are texts: they play opponents, and agents are a layer above the games
+    # texts: opponents are agents, a layer above, and their names are resolved there
     gymnasium.register(
-        name,
-        entry_point=f"{NAMESPACE}.agents.single_seat:SingleAgentEnv",
-        vector_entry_point=f"{NAMESPACE}.agents.seated_vector:SingleAgentVectorEnv",
+        gymnasium_id(spec),
+        entry_point=f"{NAMESPACE}.agents.environments:NamedOpponentsEnv",
+        vector_entry_point=f"{NAMESPACE}.agents.environments:NamedOpponentsVectorEnv",
         kwargs={"game": spec.name},
     )

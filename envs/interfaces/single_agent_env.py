@@ -1,5 +1,9 @@
-"""The Gymnasium form of every game: one learner, its opponents played by agents."""
+"""The Gymnasium form of every game: one learner, its opponents played by agents.
 
+Opponents are agents here; `agents/environments.py` takes their names too, and is what `gymnasium.make` makes.
+"""
+
+from collections.abc import Sequence
 from typing import Any
 
 import gymnasium
@@ -7,17 +11,18 @@ import numpy as np
 from gymnasium.error import ResetNeeded
 from gymnasium.spaces import Box, Discrete
 
-from ...agents.opponents import Opponents, make_opponents, opponent_list, reset_opponents
 from ..engine.random_stream import MAX_SEED, checked_seed
 from ..engine.state import RUNNING
 from ..game import Game, IllegalMove, check_game, illegal_action_message, make_game
+from ..records.notation import LastMove
 from ..system.messages import shorten
 from ..validation.arguments import check_choice, refuse_options
 from ..validation.arrays import plain_integer
 from ..view.renderer import RENDER_FPS, RENDER_MODES, Renderer
-from ..view.svg import LastMove
 from . import spaces
+from .agent import Agent
 from .opponent_batch import OpponentBatch
+from .opponents import FixedOpponents, OpponentSource
 
 ILLEGAL_MOVES = ("terminate", "raise")
 ILLEGAL_REWARD = -1.0
@@ -25,7 +30,7 @@ ILLEGAL_REWARD = -1.0
 
 
 class SingleAgentEnv(gymnasium.Env[np.ndarray, int]):
-    """A game seen from one seat; `gymnasium.make("meeplezoo.envs:meeplezoo/<Game>-v<version>")` makes it.
+    """A game seen from one seat.
 
     Observations are float32 [observation_size], what the learner's seat sees. `info` holds "action_mask" (int8
     [num_actions], all 0 after the end), "seat", and in the last step "scores" (int32 [players]) and "winners"
@@ -34,7 +39,7 @@ class SingleAgentEnv(gymnasium.Env[np.ndarray, int]):
     Arguments:
         game: the name of the game, or a Game.
         opponents: one agent that plays all other seats, or a list with one for each in turn order after the
-            learner; texts like "greedy" (see `make_agent`) or agents.
+            learner, or an `OpponentSource` that makes them.
         seat: the learner's: a number, "random" (drawn for every game) or "rotate" (the next one in every game).
         rewards: "outcome", "margin" or "rank".
         illegal: what an illegal move does: "terminate" ends the game with the reward -1 and `info["illegal"]`;
@@ -42,8 +47,7 @@ class SingleAgentEnv(gymnasium.Env[np.ndarray, int]):
         render_mode: "human", "ansi", "rgb_array", "svg" or None.
         options: those of the game, if it is given by name.
 
-    `reset(seed=s)` begins the game of seed s and the random streams of opponents given as texts; a reset
-    without a seed goes on to a new game.
+    `reset(seed=s)` begins the game of seed s; a reset without a seed goes on to a new game.
     """
 
     metadata = {"render_modes": list(RENDER_MODES), "render_fps": RENDER_FPS}  # noqa: RUF012, the base class's form
@@ -52,7 +56,7 @@ class SingleAgentEnv(gymnasium.Env[np.ndarray, int]):
         self,
         game: str | Game,
         *,
-        opponents: Opponents = "random",
+        opponents: Agent | Sequence[Agent] | OpponentSource,
         seat: str | int = "random",
         rewards: str = "outcome",
         illegal: str = "terminate",
@@ -60,15 +64,15 @@ class SingleAgentEnv(gymnasium.Env[np.ndarray, int]):
         **options: Any,
     ) -> None:
         self._illegal = check_choice(illegal, "illegal", ILLEGAL_MOVES)
-        self.game = made_game(game, options)
+        self.game = resolve_game(game, options)
         self.render_mode = None if render_mode is None else check_choice(render_mode, "render_mode", RENDER_MODES)
         self.observation_space: Box = spaces.observation_box(self.game)
         self.action_space: Discrete = spaces.action_space(self.game)  # type: ignore[assignment]
         self._frames = None if self.render_mode is None else Renderer(self.game, self.render_mode)
-        self._opponents = opponent_list(opponents)
-        agents = make_opponents(self._opponents, self.game, np.random.default_rng())
-        self._seated = OpponentBatch(self.game, 1, agents, rewards=rewards, seat=seat, auto_reset=False)
-        self._seated.on_moves = None if self._frames is None else self._note_move
+        self._source = opponents if isinstance(opponents, OpponentSource) else FixedOpponents(opponents)
+        agents = self._source.make_opponents(self.game, np.random.default_rng())
+        self._opponent_batch = OpponentBatch(self.game, 1, agents, rewards=rewards, seat=seat, auto_reset=False)
+        self._opponent_batch.on_moves = None if self._frames is None else self._note_move
         self._has_reset = self._running = False
         self._last_move: LastMove | None = None
 
@@ -80,16 +84,17 @@ class SingleAgentEnv(gymnasium.Env[np.ndarray, int]):
         seed = None if seed is None else checked_seed(seed)
         super().reset(seed=seed)
         if seed is not None:
-            self._seated.opponents = reset_opponents(self._seated.opponents, self._opponents, self.game, self.np_random)
-            self._seated.restart_rotation()
+            agents = self._source.reset_opponents(self._opponent_batch.opponents, self.game, self.np_random)
+            self._opponent_batch.opponents = agents
+            self._opponent_batch.reset_rotation()
         self._running = False
-        self._begin(self._next_seed() if seed is None else seed)
-        while self._seated.batch.states["status"][0] != RUNNING:
+        self._reset(self._next_seed() if seed is None else seed)
+        while self._opponent_batch.batch.states["status"][0] != RUNNING:
             # the opponents have played a whole game before the learner's first turn
-            self._begin(self._next_seed())
+            self._reset(self._next_seed())
         self._has_reset = self._running = True
         self._show()
-        return self._seated.observation[0].copy(), self._info()
+        return self._opponent_batch.observation[0].copy(), self._info()
 
     def step(self, action: int) -> tuple[np.ndarray, float, bool, bool, dict[str, Any]]:
         """Play the learner's action, then the opponents until it is its turn again or the game is over.
@@ -101,32 +106,34 @@ class SingleAgentEnv(gymnasium.Env[np.ndarray, int]):
         number = plain_integer(action)
         if number is None:
             raise ValueError(f"an action must be an integer, not {shorten(action)}")
-        if not 0 <= number < self.game.num_actions or not self._seated.mask[0, number]:
+        if not 0 <= number < self.game.num_actions or not self._opponent_batch.mask[0, number]:
             return self._refuse(number)
         self._running = False
-        rewards, done, truncations, finished = self._seated.step(np.array([number]))
+        rewards, done, truncations, finished = self._opponent_batch.step(np.array([number]))
         self._running = not done[0]
         self._show()
         info = self._info()
         if done[0]:
             info.update(scores=finished.scores[0], winners=finished.ranks[0] == 0)
         terminated, truncated = bool(done[0] and not truncations[0]), bool(truncations[0])
-        return self._seated.observation[0].copy(), float(rewards[0]), terminated, truncated, info
+        return self._opponent_batch.observation[0].copy(), float(rewards[0]), terminated, truncated, info
 
     def action_masks(self) -> np.ndarray:
         """Return the legal actions, bool [num_actions], as sb3-contrib's MaskablePPO asks for them."""
         if not self._running:
             return np.zeros(self.game.num_actions, np.bool_)
-        return self._seated.mask[0].astype(np.bool_)
+        return self._opponent_batch.mask[0].astype(np.bool_)
 
     def render(self) -> Any:
-        """Return a frame of the render mode (see `frames.Renderer`); None, with a warning, without one."""
+        """Return a frame of the render mode (see `view.renderer.Renderer`); None, with a warning, without one."""
         if self._frames is None:
             gymnasium.logger.warn("render() does nothing without a render mode; give render_mode to make()")
             return None
         if not self._has_reset:
             raise ResetNeeded(f"{self.game.name}: there is nothing to draw; call reset() first")
-        return self._frames.draw(self._seated.batch.states[0], self._last_move, int(self._seated.seats[0]))
+        return self._frames.draw(
+            self._opponent_batch.batch.states[0], self._last_move, int(self._opponent_batch.seats[0])
+        )
 
     def close(self) -> None:
         """Close the window, if there is one."""
@@ -136,19 +143,19 @@ class SingleAgentEnv(gymnasium.Env[np.ndarray, int]):
     def _next_seed(self) -> int:
         return int(self.np_random.integers(MAX_SEED + 1))
 
-    def _begin(self, seed: int) -> None:
+    def _reset(self, seed: int) -> None:
         self._last_move = None
-        self._seated.reset(seed)
+        self._opponent_batch.reset(seed)
 
     def _refuse(self, action: int) -> tuple[np.ndarray, float, bool, bool, dict[str, Any]]:
         if self._illegal == "raise":
-            raise IllegalMove(illegal_action_message(self.game, self._seated.batch.states[0], action))
+            raise IllegalMove(illegal_action_message(self.game, self._opponent_batch.batch.states[0], action))
         self._running = False
         info = {**self._info(), "action_mask": np.zeros(self.game.num_actions, np.int8), "illegal": True}
-        return self._seated.observation[0].copy(), ILLEGAL_REWARD, True, False, info
+        return self._opponent_batch.observation[0].copy(), ILLEGAL_REWARD, True, False, info
 
     def _info(self) -> dict[str, Any]:
-        return {"action_mask": self._seated.mask[0].copy(), "seat": self._seated.seats[0]}
+        return {"action_mask": self._opponent_batch.mask[0].copy(), "seat": self._opponent_batch.seats[0]}
 
     def _show(self) -> None:
         if self.render_mode == "human":
@@ -159,7 +166,7 @@ class SingleAgentEnv(gymnasium.Env[np.ndarray, int]):
         self._last_move = LastMove(int(state["to_move"]), self.game.move(int(actions[0]), state))
 
 
-def made_game(game: str | Game, options: dict[str, Any]) -> Game:
+def resolve_game(game: str | Game, options: dict[str, Any]) -> Game:
     """Return the game of a name and its options, or the game itself; ValueError if it has options already."""
     if isinstance(game, str):
         return make_game(game, **options)

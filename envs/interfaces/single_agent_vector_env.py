@@ -8,7 +8,6 @@ from gymnasium.error import ResetNeeded
 from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 
-from ...agents.opponents import Opponents, make_opponents, opponent_list, reset_opponents
 from ..engine.random_stream import MAX_SEED, checked_seed
 from ..game import Game
 from ..system.messages import shorten
@@ -16,14 +15,16 @@ from ..validation.arguments import check_choice, refuse_options
 from ..validation.arrays import check_integer, plain_integer
 from ..view.renderer import RENDER_FPS, RENDER_MODES, Renderer
 from . import spaces
+from .agent import Agent
 from .opponent_batch import MAX_GAMES, FinishedGames, OpponentBatch
-from .single_agent_env import made_game
+from .opponents import FixedOpponents, OpponentSource
+from .single_agent_env import resolve_game
 
 VECTOR_RENDER_MODES = [mode for mode in RENDER_MODES if mode != "human"]
 
 
 class SingleAgentVectorEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
-    """N games, each seen from one seat, stepped together; `gymnasium.make_vec(id, num_envs=N)` makes it.
+    """N games, each seen from one seat, stepped together.
 
     Observations, rewards and infos are those of `SingleAgentEnv`, with the game as the first axis. A game that
     ends begins anew within the same step (SAME_STEP): `infos["final_obs"]` and `infos["final_info"]` hold how it
@@ -31,7 +32,7 @@ class SingleAgentVectorEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
 
     Arguments: as for `SingleAgentEnv`, without `illegal`; `render_mode` may not be "human".
 
-    `reset(seed=s)` begins game i as `GameBatch` does, so that game 0 is that of SingleSeatEnv's seed s; a list
+    `reset(seed=s)` begins game i as `GameBatch` does, so that game 0 is that of SingleAgentEnv's seed s; a list
     gives each game a seed of its own, or None for one that is drawn.
     """
 
@@ -47,7 +48,7 @@ class SingleAgentVectorEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
         game: str | Game,
         num_envs: int = 1,
         *,
-        opponents: Opponents = "random",
+        opponents: Agent | Sequence[Agent] | OpponentSource,
         seat: str | int = "random",
         rewards: str = "outcome",
         render_mode: str | None = None,
@@ -55,11 +56,11 @@ class SingleAgentVectorEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
     ) -> None:
         modes = VECTOR_RENDER_MODES
         self.render_mode = None if render_mode is None else check_choice(render_mode, "render_mode", modes)
-        self.game = made_game(game, options)
-        self._opponents = opponent_list(opponents)
-        agents = make_opponents(self._opponents, self.game, np.random.default_rng())
+        self.game = resolve_game(game, options)
+        self._source = opponents if isinstance(opponents, OpponentSource) else FixedOpponents(opponents)
+        agents = self._source.make_opponents(self.game, np.random.default_rng())
         num_envs = check_integer(num_envs, "num_envs", 1, MAX_GAMES)
-        self._seated = OpponentBatch(self.game, num_envs, agents, rewards=rewards, seat=seat)
+        self._opponent_batch = OpponentBatch(self.game, num_envs, agents, rewards=rewards, seat=seat)
         self.num_envs = num_envs
         self.single_observation_space = spaces.observation_box(self.game)
         self.single_action_space = spaces.action_space(self.game)
@@ -82,11 +83,12 @@ class SingleAgentVectorEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
         first, game_seeds = self._seeds(seed)
         super().reset(seed=first)
         if first is not None:
-            self._seated.opponents = reset_opponents(self._seated.opponents, self._opponents, self.game, self.np_random)
-            self._seated.restart_rotation()
-        self._seated.reset(self._next_seed() if game_seeds is None else game_seeds)
+            agents = self._source.reset_opponents(self._opponent_batch.opponents, self.game, self.np_random)
+            self._opponent_batch.opponents = agents
+            self._opponent_batch.reset_rotation()
+        self._opponent_batch.reset(self._next_seed() if game_seeds is None else game_seeds)
         self._has_reset = True
-        return self._seated.observation.copy(), self._infos()
+        return self._opponent_batch.observation.copy(), self._infos()
 
     def _seeds(self, seed: Any) -> tuple[int | None, int | np.ndarray | None]:
         """Return what a reset's seed begins the environment's own stream with, None to let it go on, and its games.
@@ -111,14 +113,14 @@ class SingleAgentVectorEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
 
     def step(self, actions: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, dict[str, Any]]:
         """Play the learner's action in each game (integers [N]), then the opponents until it is its turn again."""
-        rewards, done, truncated, finished = self._seated.step(actions)
+        rewards, done, truncated, finished = self._opponent_batch.step(actions)
         infos = self._final_infos(done, finished) if len(finished.games) else {}
         infos.update(self._infos())
-        return self._seated.observation.copy(), rewards.astype(np.float64), done & ~truncated, truncated, infos
+        return self._opponent_batch.observation.copy(), rewards.astype(np.float64), done & ~truncated, truncated, infos
 
     def action_masks(self) -> np.ndarray:
         """Return the legal actions of all games, bool [N, num_actions]."""
-        return self._seated.mask.astype(np.bool_)
+        return self._opponent_batch.mask.astype(np.bool_)
 
     def render(self) -> tuple[Any, ...] | None:
         """Return a frame of every game, seen from the learner's seat; None without a render mode."""
@@ -126,11 +128,11 @@ class SingleAgentVectorEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
             return None
         if not self._has_reset:
             raise ResetNeeded(f"{self.game.name}: there is nothing to draw; call reset() first")
-        states, seats = self._seated.batch.states, self._seated.seats.tolist()
+        states, seats = self._opponent_batch.batch.states, self._opponent_batch.seats.tolist()
         return tuple(self._frames.draw(states[game], None, seats[game]) for game in range(self.num_envs))
 
     def _infos(self) -> dict[str, Any]:
-        infos = {"action_mask": self._seated.mask.copy(), "seat": self._seated.seats.copy()}
+        infos = {"action_mask": self._opponent_batch.mask.copy(), "seat": self._opponent_batch.seats.copy()}
         return with_presence(infos, np.ones(self.num_envs, np.bool_))
 
     def _final_infos(self, done: np.ndarray, finished: FinishedGames) -> dict[str, Any]:
@@ -139,7 +141,7 @@ class SingleAgentVectorEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
         for game, observation in zip(finished.games.tolist(), finished.observation, strict=True):
             final_observation[game] = observation
         final_info = {
-            "action_mask": np.zeros_like(self._seated.mask),
+            "action_mask": np.zeros_like(self._opponent_batch.mask),
             "seat": self._spread(finished.games, finished.seats),
             "scores": self._spread(finished.games, finished.scores),
             "winners": self._spread(finished.games, finished.ranks == 0),

@@ -1,17 +1,15 @@
 """Seats, colours and legal buildings of Manhattan, as kernels on one record (see state.py)."""
 
-from typing import Any
-
 import numpy as np
 
-from ..engine.compilation import kernel
+from ..engine.compilation import Integer, Truth, kernel
 from .state import ADJACENT, LOT_OF_CARD, NUM_CARDS, NUM_CITIES, NUM_SIZES, SELECTIONS_OF_4, SELECTIONS_OF_6
 
 _ALL_SIZES = (1 << NUM_SIZES) - 1
 
 
 @kernel
-def seat_of(state: Any, player: Any) -> Any:
+def seat_of(state: np.void, player: Integer) -> Integer:
     """Return the side of the table at which a player sits: 0 south, 1 west, 2 north, 3 east (M5)."""
     if state["option_num_players"] == 2 and state["option_seats"] != ADJACENT:
         return 2 * player
@@ -19,37 +17,37 @@ def seat_of(state: Any, player: Any) -> Any:
 
 
 @kernel
-def lot_of(state: Any, player: Any, card: Any) -> Any:
+def lot_of(state: np.void, player: Integer, card: Integer) -> Integer:
     """Return the lot that a card means to a player (M6)."""
     return np.int64(LOT_OF_CARD[seat_of(state, player), card])
 
 
 @kernel
-def owned_colours(state: Any) -> Any:
+def owned_colours(state: np.void) -> Integer:
     """Return how many colours each player has (M4)."""
     return np.int64(2) if state["option_num_players"] == 2 else np.int64(1)
 
 
 @kernel
-def colours_in_game(state: Any) -> Any:
+def colours_in_game(state: np.void) -> Integer:
     """Return how many colours are in the game (M4)."""
     return np.int64(3) if state["option_num_players"] == 3 else np.int64(4)
 
 
 @kernel
-def own_colour(player: Any, index: Any) -> Any:
+def own_colour(player: Integer, index: Integer) -> Integer:
     """Return a player's first (0) or second (1, two players) colour."""
     return player + 2 * index
 
 
 @kernel
-def player_of(state: Any, colour: Any) -> Any:
+def player_of(state: np.void, colour: Integer) -> Integer:
     """Return the player who has a colour."""
     return colour % 2 if state["option_num_players"] == 2 else colour
 
 
 @kernel
-def selection(state: Any, index: Any, size: Any) -> Any:
+def selection(state: np.void, index: Integer, size: Integer) -> Integer:
     """Return how many parts of a size a selection takes."""
     if state["option_num_players"] == 4:
         return SELECTIONS_OF_6[index, size]
@@ -57,13 +55,13 @@ def selection(state: Any, index: Any, size: Any) -> Any:
 
 
 @kernel
-def count_selections(state: Any) -> Any:
+def count_selections(state: np.void) -> Integer:
     """Return the number of selections that a full box allows."""
     return np.int64(len(SELECTIONS_OF_6)) if state["option_num_players"] == 4 else np.int64(len(SELECTIONS_OF_4))
 
 
 @kernel
-def may_select(state: Any, index: Any) -> bool:
+def may_select(state: np.void, index: Integer) -> Truth:
     """Tell whether the reserve of the colour to be drafted allows a selection (M9)."""
     for size in range(NUM_SIZES):
         if selection(state, index, size) > state["reserve"][state["draft_colour"], size]:
@@ -72,7 +70,7 @@ def may_select(state: Any, index: Any) -> bool:
 
 
 @kernel
-def sizes_in_stock(state: Any, colour: Any) -> Any:
+def sizes_in_stock(state: np.void, colour: Integer) -> Integer:
     """Return the sizes (4 bits) of which a selected part of a colour is left."""
     sizes = np.int64(0)
     for size in range(NUM_SIZES):
@@ -82,7 +80,7 @@ def sizes_in_stock(state: Any, colour: Any) -> Any:
 
 
 @kernel
-def allowed_sizes(state: Any, city: Any, lot: Any, colour: Any) -> Any:
+def allowed_sizes(state: np.void, city: Integer, lot: Integer, colour: Integer) -> Integer:
     """Return the sizes (4 bits) of parts of a colour that a lot admits (M11)."""
     # without branches, for they cannot be foreseen: on an empty lot and on an own tower nobody is ahead of the colour
     owner = max(np.int64(state["owner"][city, lot]), np.int64(1)) - 1
@@ -92,7 +90,7 @@ def allowed_sizes(state: Any, city: Any, lot: Any, colour: Any) -> Any:
 
 
 @kernel
-def sizes_for(state: Any, player: Any, own: Any, card: Any, city: Any) -> Any:
+def sizes_for(state: np.void, player: Integer, own: Integer, card: Integer, city: Integer) -> Integer:
     """Return the sizes (4 bits) that a player may build with a card he holds, in a city and one of his colours."""
     if state["hands"][player, card] == 0:
         return np.int64(0)
@@ -101,7 +99,7 @@ def sizes_for(state: Any, player: Any, own: Any, card: Any, city: Any) -> Any:
 
 
 @kernel
-def may_build(state: Any, player: Any) -> bool:
+def may_build(state: np.void, player: Integer) -> Truth:
     """Tell whether any card, part and city of a player fit (M13)."""
     for own in range(owned_colours(state)):
         colour = own_colour(player, np.int64(own))

@@ -7,11 +7,9 @@ big parts kept for later.
 A selection is the better, the nearer its storeys come to an equal share of what is left for every round.
 """
 
-from typing import Any
-
 import numpy as np
 
-from ..engine.compilation import kernel
+from ..engine.compilation import Integer, kernel
 from ..engine.state import RUNNING
 from .board import (
     allowed_sizes,
@@ -34,7 +32,7 @@ PART = 0.06
 
 
 @kernel
-def action_values(state: Any, values: Any, scratch: Any) -> None:
+def action_values(state: np.void, values: np.ndarray, scratch: np.ndarray) -> None:
     """Write the value of every legal action of a running game, in points, to float32[num_actions]."""
     selections = count_selections(state)
     if state["phase"] == DRAFT:
@@ -66,7 +64,7 @@ def action_values(state: Any, values: Any, scratch: Any) -> None:
 
 
 @kernel
-def _standing(state: Any, player: Any) -> Any:
+def _standing(state: np.void, player: Integer) -> float:
     """Return the own points of a scoring now, less a share of the others'."""
     points = board_points(state)
     own = points_of(points, player)
@@ -78,7 +76,7 @@ def _standing(state: Any, player: Any) -> Any:
 
 
 @kernel
-def _building_value(state: Any, city: Any, lot: Any, colour: Any, size: Any) -> Any:
+def _building_value(state: np.void, city: Integer, lot: Integer, colour: Integer, size: Integer) -> float:
     """Return the standing after a building, with the terms for lead and size; the state is as before afterwards."""
     owner = np.int64(state["owner"][city, lot])
     state["storeys"][city, lot, colour] += 1 + size
@@ -94,23 +92,23 @@ def _building_value(state: Any, city: Any, lot: Any, colour: Any, size: Any) -> 
     state["owner"][city, lot] = owner
     state["height"][city, lot] -= 1 + size
     state["storeys"][city, lot, colour] -= 1 + size
-    safe: Any = min(lead, np.int64(SAFE_LEAD))
+    safe = min(lead, np.int64(SAFE_LEAD))
     return value + LEAD * safe - PART * size
 
 
 @kernel
-def _selection_value(state: Any, index: Any) -> Any:
+def _selection_value(state: np.void, index: Integer) -> float:
     """Return minus the distance of a selection from an equal share of what is left for every round."""
     rounds = (4 if state["option_num_players"] == 4 else 6) - np.int64(state["round"]) + 1
     value = 0.0
     for size in range(NUM_SIZES):
-        share = np.int64(state["reserve"][state["draft_colour"], size]) / rounds
-        value -= (1 + size) * abs(selection(state, index, np.int64(size)) - share)
+        fraction = np.int64(state["reserve"][state["draft_colour"], size]) / rounds
+        value -= (1 + size) * abs(selection(state, index, np.int64(size)) - fraction)
     return value
 
 
 @kernel
-def projected_scores(state: Any, scores: Any) -> None:
+def projected_scores(state: np.void, scores: np.ndarray) -> None:
     """Write what each player would have if the round was scored now (M16-M19), to int32[players]."""
     points = board_points(state) if state["status"] == RUNNING else np.int64(0)
     for player in range(np.int64(state["option_num_players"])):

@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 
+from ..records.notation import Notation
 from ..records.position_validation import check_integer, check_name, check_object, refuse
 from ..system.messages import shorten
 from .parsing import ending_error, fill
@@ -21,8 +22,6 @@ from .state import (
     num_colours,
     num_selections,
 )
-
-__all__ = ["PHASES", "action", "chance_free", "ending_error", "fill", "move", "position"]
 
 PHASES = ("draft", "build")
 _BUILDINGS = NUM_CARDS * NUM_CITIES * NUM_SIZES
@@ -165,3 +164,14 @@ def chance_free(before: dict[str, Any], after: dict[str, Any]) -> dict[str, Any]
     renewed = not after["discards"]
     deck = sum(after["deck"].values())
     return {**after, "hands": hands, "deck": deck, "discards": renewed or after["discards"]}
+
+
+NOTATION = Notation(
+    phases=PHASES,
+    move=move,
+    action=action,
+    position=position,
+    fill=fill,
+    ending_error=ending_error,
+    chance_free=chance_free,
+)

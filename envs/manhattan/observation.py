@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ..engine.compilation import inlined, kernel
+from ..engine.compilation import Integer, inline_kernel, kernel
 from ..engine.state import RUNNING
 from ..observation_field import ObservationField
 from .board import colours_in_game, seat_of
@@ -38,7 +38,7 @@ _COPIES = np.float32(1 / COPIES)
 SCORE_SCALE = 100.0
 
 
-def _colours_seen() -> np.ndarray:
+def _colours_in_order() -> np.ndarray:
     """Return uint8 [players, seat, place]: the colour in each place as a seat sees them, own ones first."""
     seen = np.zeros((5, 4, 4), np.uint8)
     for players in (2, 3, 4):
@@ -49,7 +49,7 @@ def _colours_seen() -> np.ndarray:
     return seen
 
 
-COLOUR_SEEN = _colours_seen()
+COLOUR_SEEN = _colours_in_order()
 
 
 def fields(options: dict[str, Any], encoding: str) -> tuple[ObservationField, ...]:
@@ -58,7 +58,7 @@ def fields(options: dict[str, Any], encoding: str) -> tuple[ObservationField, ..
     colours = num_colours(players)
     lots = (NUM_CITIES, NUM_LOTS, colours)
     return (
-        ObservationField("storeys", lots, "city, lot as the own cards mean it, colour: storeys / 10", 4.7),
+        ObservationField("storeys", lots, "city, lot by own card, colour: storeys / 10", 4.7),
         ObservationField("owner", lots, "city, lot, colour: 1 if the colour owns the tower"),
         ObservationField("reserve", (colours, NUM_SIZES), "colour, size: parts in the box / all of that size"),
         ObservationField("drafted", (colours, NUM_SIZES), "colour, size: selected parts not yet placed / 6"),
@@ -68,14 +68,14 @@ def fields(options: dict[str, Any], encoding: str) -> tuple[ObservationField, ..
         ObservationField("deck", (1,), "cards in the deck / 45"),
         ObservationField("scores", (players,), "score / 100, own seat first", 3.0),
         ObservationField("round", (1,), "round / number of rounds"),
-        ObservationField("draft", (2,), "one-hot: the own first or second colour of the mover is being selected for"),
+        ObservationField("draft", (2,), "one-hot: selecting for the mover's first or second colour"),
         ObservationField("started", (players,), "one-hot: who began this round, own seat first"),
         ObservationField("to move", (players,), "one-hot, own seat first; 0 when the game is over"),
     )
 
 
 @kernel
-def observe(state: Any, seat: Any, encoding: Any, observation: Any) -> None:
+def observe(state: np.void, seat: Integer, encoding: Integer, observation: np.ndarray) -> None:
     """Write what a seat sees to float32[observation size]; there is one form."""
     colours = colours_in_game(state)
     players = np.int64(state["option_num_players"])
@@ -99,7 +99,7 @@ def observe(state: Any, seat: Any, encoding: Any, observation: Any) -> None:
 
 
 @kernel
-def _observe_cities(state: Any, seat: Any, colours: Any, observation: Any) -> Any:
+def _observe_cities(state: np.void, seat: Integer, colours: Integer, observation: np.ndarray) -> Integer:
     # most of what an observation costs: with constant orders of the colours each lot is a few vector instructions
     if colours == 3:
         _observe_three_colours(state, seat, observation)
@@ -119,9 +119,15 @@ def _observe_cities(state: Any, seat: Any, colours: Any, observation: Any) -> An
     return 2 * NUM_CITIES * NUM_LOTS * colours
 
 
-@inlined
+@inline_kernel
 def _observe_four_colours(
-    state: Any, seat: Any, observation: Any, first: Any, second: Any, third: Any, fourth: Any
+    state: np.void,
+    seat: Integer,
+    observation: np.ndarray,
+    first: Integer,
+    second: Integer,
+    third: Integer,
+    fourth: Integer,
 ) -> None:
     side = seat_of(state, seat)
     owners = NUM_CITIES * NUM_LOTS * 4
@@ -146,7 +152,7 @@ def _observe_four_colours(
 
 
 @kernel
-def _observe_three_colours(state: Any, seat: Any, observation: Any) -> None:
+def _observe_three_colours(state: np.void, seat: Integer, observation: np.ndarray) -> None:
     side = seat_of(state, seat)
     owners = NUM_CITIES * NUM_LOTS * 3
     for city in range(NUM_CITIES):
@@ -161,7 +167,7 @@ def _observe_three_colours(state: Any, seat: Any, observation: Any) -> None:
 
 
 @kernel
-def _observe_players(state: Any, seat: Any, at: Any, observation: Any) -> None:
+def _observe_players(state: np.void, seat: Integer, at: Integer, observation: np.ndarray) -> None:
     players = np.int64(state["option_num_players"])
     running = state["status"] == RUNNING
     for distance in range(players):

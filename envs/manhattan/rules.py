@@ -6,13 +6,12 @@ first (own 0) or second colour; then D + 216 * K + card a discard. Numbers like 
 docs/manhattan.md.
 """
 
-from typing import Any
-
 import numpy as np
 
 from ..engine.bits import nth_bit, popcount
-from ..engine.compilation import kernel
-from ..engine.random_stream import draw
+from ..engine.compilation import Integer, Truth, kernel
+from ..engine.counts import draw_from_counts
+from ..engine.standing import next_player
 from ..engine.state import ENDED, RUNNING
 from .board import (
     allowed_sizes,
@@ -28,7 +27,7 @@ from .board import (
     sizes_in_stock,
 )
 from .observation import observe
-from .scoring import result, score_round
+from .scoring import score_round, scores_and_ranks
 from .state import BUILD, COPIES, DRAFT, HAND_SIZE, NUM_CARDS, NUM_CITIES, NUM_SIZES, PARTS
 
 __all__ = [
@@ -39,15 +38,15 @@ __all__ = [
     "legal_mask",
     "nth_legal",
     "observe",
-    "result",
-    "set_up",
+    "reset",
+    "scores_and_ranks",
 ]
 
 _BUILDINGS = NUM_CARDS * NUM_CITIES * NUM_SIZES
 
 
 @kernel
-def set_up(state: Any) -> None:
+def reset(state: np.void) -> None:
     """Set up a game on a record that is zero but for options and random stream (M2-M7)."""
     for colour in range(colours_in_game(state)):
         for size in range(NUM_SIZES):
@@ -61,21 +60,17 @@ def set_up(state: Any) -> None:
 
 
 @kernel
-def draw_cards(state: Any, player: Any, cards: Any) -> None:
+def draw_cards(state: np.void, player: Integer, cards: Integer) -> None:
     """Draw cards from a deck, which has enough in a game that has begun."""
     for _ in range(min(cards, np.int64(state["deck_size"]))):
-        left = draw(state["random"], np.int64(state["deck_size"]))
-        card = 0
-        while left >= state["deck"][card]:
-            left -= state["deck"][card]
-            card += 1
+        card = draw_from_counts(state["random"], state["deck"], np.int64(state["deck_size"]))
         state["deck"][card] -= 1
         state["deck_size"] -= 1
         state["hands"][player, card] += 1
 
 
 @kernel
-def count_legal(state: Any) -> Any:
+def count_legal(state: np.void) -> Integer:
     """Return the number of legal actions; 0 when the game is over."""
     if state["status"] != RUNNING:
         return 0
@@ -100,7 +95,7 @@ def count_legal(state: Any) -> Any:
 
 
 @kernel
-def nth_legal(state: Any, n: Any) -> Any:
+def nth_legal(state: np.void, n: Integer) -> Integer:
     """Return the n-th legal action, from 0, in the order of the actions; n has to be below `count_legal`."""
     selections = count_selections(state)
     if state["phase"] == DRAFT:
@@ -133,7 +128,7 @@ def nth_legal(state: Any, n: Any) -> Any:
 
 
 @kernel
-def is_legal(state: Any, action: Any) -> bool:
+def is_legal(state: np.void, action: Integer) -> Truth:
     """Tell whether an action, any integer, is legal now."""
     if action < 0 or state["status"] != RUNNING:
         return False
@@ -154,7 +149,7 @@ def is_legal(state: Any, action: Any) -> bool:
 
 
 @kernel
-def legal_mask(state: Any, mask: Any) -> None:
+def legal_mask(state: np.void, mask: np.ndarray) -> None:
     """Write 1 for legal and 0 for other actions to int8[num_actions]; all 0 when the game is over."""
     for action in range(len(mask)):
         mask[action] = 0
@@ -186,7 +181,7 @@ def legal_mask(state: Any, mask: Any) -> None:
 
 
 @kernel
-def apply(state: Any, action: Any) -> None:
+def apply(state: np.void, action: Integer) -> None:
     """Play a legal action and all that follows without a decision, up to the next decision or the end.
 
     An illegal one, any integer, leaves the record meaningless or as it is, and nothing else is written to.
@@ -216,16 +211,11 @@ def apply(state: Any, action: Any) -> None:
     if state["parts_left"] == 0:
         _end_round(state)
     else:
-        state["to_move"] = _next(state, player)
+        state["to_move"] = next_player(player, np.int64(state["option_num_players"]))
 
 
 @kernel
-def _next(state: Any, player: Any) -> Any:
-    return np.int64(0) if player + 1 == state["option_num_players"] else player + 1
-
-
-@kernel
-def _select(state: Any, player: Any, index: Any) -> None:
+def _select(state: np.void, player: Integer, index: Integer) -> None:
     """Take a selection for one colour; go on to the next colour, player or to building (M9)."""
     colour = np.int64(state["draft_colour"])
     for size in range(NUM_SIZES):
@@ -236,7 +226,7 @@ def _select(state: Any, player: Any, index: Any) -> None:
     if state["option_num_players"] == 2 and colour < 2:
         state["draft_colour"] = colour + 2
         return
-    player = _next(state, player)
+    player = next_player(player, np.int64(state["option_num_players"]))
     state["to_move"] = player
     state["draft_colour"] = player
     if player == state["start"]:
@@ -244,7 +234,7 @@ def _select(state: Any, player: Any, index: Any) -> None:
 
 
 @kernel
-def build(state: Any, city: Any, lot: Any, colour: Any, size: Any) -> None:
+def build(state: np.void, city: Integer, lot: Integer, colour: Integer, size: Integer) -> None:
     """Put a part on a lot; its colour owns the tower (M12)."""
     state["storeys"][city, lot, colour] += 1 + size
     state["height"][city, lot] += 1 + size
@@ -252,7 +242,7 @@ def build(state: Any, city: Any, lot: Any, colour: Any, size: Any) -> None:
 
 
 @kernel
-def _lose_smallest_part(state: Any, player: Any) -> None:
+def _lose_smallest_part(state: np.void, player: Integer) -> None:
     """The smallest of a stuck player's selected parts leaves the game, of the lower colour if equal (M14)."""
     for size in range(NUM_SIZES):
         for own in range(owned_colours(state)):
@@ -263,7 +253,7 @@ def _lose_smallest_part(state: Any, player: Any) -> None:
 
 
 @kernel
-def _play_card(state: Any, player: Any, card: Any) -> None:
+def _play_card(state: np.void, player: Integer, card: Integer) -> None:
     """Lay a card face up and draw one; the last card of the deck brings a new deck (M15)."""
     state["hands"][player, card] -= 1
     state["discards"][card] += 1
@@ -276,7 +266,7 @@ def _play_card(state: Any, player: Any, card: Any) -> None:
 
 
 @kernel
-def _end_round(state: Any) -> None:
+def _end_round(state: np.void) -> None:
     """Score; then the next round, or the end after the last (M20, M21)."""
     score_round(state)
     rounds = 4 if state["option_num_players"] == 4 else 6
@@ -284,7 +274,7 @@ def _end_round(state: Any) -> None:
         state["status"] = ENDED
         return
     state["round"] += 1
-    start = _next(state, np.int64(state["start"]))
+    start = next_player(np.int64(state["start"]), np.int64(state["option_num_players"]))
     state["start"] = start
     state["to_move"] = start
     state["draft_colour"] = start
@@ -292,7 +282,7 @@ def _end_round(state: Any) -> None:
 
 
 @kernel
-def determinize(state: Any, seat: Any) -> None:
+def determinize(state: np.void, seat: Integer) -> None:
     """Deal anew what a seat cannot see: the other hands and the deck, pooled and drawn again."""
     players = np.int64(state["option_num_players"])
     for player in range(players):

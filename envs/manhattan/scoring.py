@@ -1,10 +1,9 @@
 """Manhattan's scoring and result, as kernels on one record (see state.py)."""
 
-from typing import Any
-
 import numpy as np
 
-from ..engine.compilation import kernel
+from ..engine.compilation import Integer, kernel
+from ..engine.standing import write_ranks
 from .board import player_of
 from .state import NUM_CITIES, NUM_LOTS, TOWERS
 
@@ -12,7 +11,7 @@ TALLEST, MAJORITY, TOWER = 3, 2, 1
 
 
 @kernel
-def tallest_owner(state: Any) -> Any:
+def tallest_owner(state: np.void) -> Integer:
     """Return the colour that owns the tallest tower of all cities, -1 if two or more share the height (M16)."""
     tallest = np.int64(0)
     owner = np.int64(-1)
@@ -28,7 +27,7 @@ def tallest_owner(state: Any) -> Any:
 
 
 @kernel
-def towers_in(state: Any, city: Any) -> Any:
+def towers_in(state: np.void, city: Integer) -> Integer:
     """Return how many towers each colour owns in a city: eight bits a colour, colour 0 in the lowest."""
     towers = np.int64(0)
     for lot in range(NUM_LOTS):
@@ -39,9 +38,9 @@ def towers_in(state: Any, city: Any) -> Any:
 
 
 @kernel
-def majority_in(towers: Any) -> Any:
+def majority_in(towers: Integer) -> Integer:
     """Return the colour with more towers than any other single one, -1 on a tie (M17), from `towers_in`."""
-    most = np.int64(0)
+    most: Integer = np.int64(0)
     holder = np.int64(-1)
     for colour in range(4):
         number = towers >> (8 * colour) & 255
@@ -54,7 +53,7 @@ def majority_in(towers: Any) -> Any:
 
 
 @kernel
-def board_points(state: Any) -> Any:
+def board_points(state: np.void) -> Integer:
     """Return what a scoring brings as the board stands (M16-M19): sixteen bits a player, player 0 in the lowest."""
     points = np.int64(0)
     tallest = tallest_owner(state)
@@ -72,13 +71,13 @@ def board_points(state: Any) -> Any:
 
 
 @kernel
-def points_of(points: Any, player: Any) -> Any:
+def points_of(points: Integer, player: Integer) -> Integer:
     """Return a player's part of `board_points`."""
     return points >> (16 * player) & 0xFFFF
 
 
 @kernel
-def score_round(state: Any) -> None:
+def score_round(state: np.void) -> None:
     """Give every player the points of the board (M16-M19)."""
     points = board_points(state)
     for player in range(state["option_num_players"]):
@@ -86,7 +85,7 @@ def score_round(state: Any) -> None:
 
 
 @kernel
-def majorities_of(state: Any, player: Any) -> Any:
+def majorities_of(state: np.void, player: Integer) -> Integer:
     """Return the number of city majorities of a player, over all his colours."""
     majorities = np.int64(0)
     for city in range(NUM_CITIES):
@@ -96,7 +95,7 @@ def majorities_of(state: Any, player: Any) -> Any:
 
 
 @kernel
-def result(state: Any, scores: Any, ranks: Any) -> None:
+def scores_and_ranks(state: np.void, scores: np.ndarray, ranks: np.ndarray) -> None:
     """Write each player's score and place (0 the winners; ties share the better place) to int32 arrays (M21, M22)."""
     players = np.int64(state["option_num_players"])
     top = np.int64(-1)
@@ -106,15 +105,13 @@ def result(state: Any, scores: Any, ranks: Any) -> None:
     for player in range(players):
         scores[player] = state["score"][player]
         tied += state["score"][player] == top
-        ranks[player] = 0
-        for other in range(players):
-            ranks[player] += state["score"][other] > state["score"][player]
+    write_ranks(scores, ranks, players)
     if tied > 1 and state["option_tiebreak"] == TOWERS:
         _break_tie(state, top, ranks)
 
 
 @kernel
-def _break_tie(state: Any, top: Any, ranks: Any) -> None:
+def _break_tie(state: np.void, top: Integer, ranks: np.ndarray) -> None:
     """Place those who share the highest score: the owner of the tallest tower, else by majorities (M22)."""
     players = np.int64(state["option_num_players"])
     tallest = tallest_owner(state)

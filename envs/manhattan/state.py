@@ -26,7 +26,7 @@ from itertools import product
 
 import numpy as np
 
-from ..engine.state import MAX_SCORE, Field, record_dtype
+from ..engine.state import MAX_SCORE, Field
 
 COLOURS = ("blue", "black", "red", "green")
 CITIES = ("manhattan", "sao paulo", "sydney", "cairo", "hong kong", "frankfurt")
@@ -84,10 +84,6 @@ FIELDS = (
     Field("deck_size", "u1", NUM_CARDS * COPIES),
     Field("discards", "u1", COPIES, (NUM_CARDS,)),
 )
-
-OPTION_NAMES = ("num_players", "seats", "tiebreak")
-
-DTYPE = record_dtype(OPTION_NAMES, FIELDS)
 
 
 def num_colours(num_players: int) -> int:

@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..symmetry import Symmetry, take_groups
 from .observation import fields
 from .state import NUM_CARDS, NUM_CITIES, NUM_LOTS, NUM_SIZES, colours_per_player, num_selections
 
@@ -49,17 +50,6 @@ def draw(options: dict[str, Any], n: int, random: np.random.Generator) -> Symmet
     return Symmetries(cities, cards)
 
 
-def transform(
-    options: dict[str, Any],
-    encoding: str,
-    observation: np.ndarray,
-    policies: tuple[np.ndarray, ...],
-    random: np.random.Generator,
-) -> tuple[np.ndarray, tuple[np.ndarray, ...]]:
-    """Return every row under a random symmetry of its own; see `apply`."""
-    return apply(options, encoding, draw(options, len(observation), random), observation, policies)
-
-
 def apply(
     options: dict[str, Any],
     encoding: str,
@@ -74,15 +64,15 @@ def apply(
     """
     cities, cards = symmetries
     lots = (cities[:, :, None] * NUM_LOTS + cards[:, None, :]).reshape(len(cities), NUM_CITIES * NUM_LOTS)
-    places = {"storeys": lots, "owner": lots, "own hand": cards, "discards": cards, "unseen": cards}
-    turned = observation.copy()
+    origins = {"storeys": lots, "owner": lots, "own hand": cards, "discards": cards, "unseen": cards}
+    transformed = observation.copy()
     first = 0
     for field in fields(options, encoding):
         stop = first + field.size
-        if field.name in places:
-            turned[:, first:stop] = _taken(observation[:, first:stop], places[field.name])
+        if field.name in origins:
+            transformed[:, first:stop] = take_groups(observation[:, first:stop], origins[field.name])
         first = stop
-    return turned, tuple(_turned_policy(options, symmetries, policy) for policy in policies)
+    return transformed, tuple(_transform_policy(options, symmetries, policy) for policy in policies)
 
 
 def _cycles(options: dict[str, Any]) -> np.ndarray:
@@ -91,21 +81,17 @@ def _cycles(options: dict[str, Any]) -> np.ndarray:
     return _HALF_TURN if opposite else _QUARTER_TURN
 
 
-def _turned_policy(options: dict[str, Any], symmetries: Symmetries, policy: np.ndarray) -> np.ndarray:
+def _transform_policy(options: dict[str, Any], symmetries: Symmetries, policy: np.ndarray) -> np.ndarray:
     cities, cards = symmetries
-    places = (cards[:, :, None] * NUM_CITIES + cities[:, None, :]).reshape(len(cards), NUM_CARDS * NUM_CITIES)
-    turned = policy.copy()
+    origins = (cards[:, :, None] * NUM_CITIES + cities[:, None, :]).reshape(len(cards), NUM_CARDS * NUM_CITIES)
+    transformed = policy.copy()
     first = num_selections(options["num_players"])
     for _ in range(colours_per_player(options["num_players"])):
         stop = first + NUM_CARDS * NUM_CITIES * NUM_SIZES
-        turned[:, first:stop] = _taken(policy[:, first:stop], places)
+        transformed[:, first:stop] = take_groups(policy[:, first:stop], origins)
         first = stop
-    turned[:, first:] = _taken(policy[:, first:], cards)
-    return turned
+    transformed[:, first:] = take_groups(policy[:, first:], cards)
+    return transformed
 
 
-def _taken(numbers: np.ndarray, places: np.ndarray) -> np.ndarray:
-    """Return numbers [n, m * k] with the groups of k from other places of their row, places int64 [n, m]."""
-    n, m = places.shape
-    from_all = places + m * np.arange(n)[:, None]
-    return numbers.reshape(n * m, numbers.shape[1] // m).take(from_all.ravel(), axis=0).reshape(numbers.shape)
+SYMMETRY = Symmetry(order, draw, apply)

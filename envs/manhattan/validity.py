@@ -1,10 +1,8 @@
 """What Manhattan's records that the rules can reach have in common, as a kernel on one record (see state.py)."""
 
-from typing import Any
-
 import numpy as np
 
-from ..engine.compilation import kernel
+from ..engine.compilation import Integer, Truth, kernel
 from ..engine.state import ENDED, RUNNING
 from .board import colours_in_game, own_colour, owned_colours
 from .state import BUILD, COPIES, DRAFT, HAND_SIZE, NUM_CARDS, NUM_CITIES, NUM_LOTS, NUM_PARTS, NUM_SIZES, PARTS
@@ -23,7 +21,7 @@ _ABSENT, _ROUND, _TOWER, _PARTS, _CARDS, _STOCK, _OVER = range(1, len(FAULTS))
 
 
 @kernel
-def fault(state: Any, spare: Any) -> int:
+def find_fault(state: np.void, spare: np.void) -> Integer:
     """Return the index of a sentence of FAULTS that is true of a record whose fields are all in range, 0 if none is."""
     players = np.int64(state["option_num_players"])
     colours = np.int64(colours_in_game(state))
@@ -44,7 +42,7 @@ def fault(state: Any, spare: Any) -> int:
 
 
 @kernel
-def _absent_fault(state: Any, players: Any, colours: Any) -> int:
+def _absent_fault(state: np.void, players: Integer, colours: Integer) -> Integer:
     found = np.int64(0)
     for player in range(players, 4):
         found |= np.int64(state["score"][player])
@@ -60,7 +58,7 @@ def _absent_fault(state: Any, players: Any, colours: Any) -> int:
 
 
 @kernel
-def _towers_fault(state: Any) -> int:
+def _towers_fault(state: np.void) -> Integer:
     for city in range(NUM_CITIES):
         for lot in range(NUM_LOTS):
             height = np.int64(0)
@@ -78,7 +76,7 @@ def _towers_fault(state: Any) -> int:
 
 
 @kernel
-def _cards_fault(state: Any, players: Any) -> int:
+def _cards_fault(state: np.void, players: Integer) -> Integer:
     deck = np.int64(0)
     for card in range(NUM_CARDS):
         deck += state["deck"][card]
@@ -99,7 +97,7 @@ def _cards_fault(state: Any, players: Any) -> int:
 
 
 @kernel
-def _parts_fault(state: Any, colour: Any) -> int:
+def _parts_fault(state: np.void, colour: Integer) -> Integer:
     """No colour has more storeys on the table than its parts that are in no stock could bring."""
     possible = np.int64(0)
     for size in range(NUM_SIZES):
@@ -114,10 +112,10 @@ def _parts_fault(state: Any, colour: Any) -> int:
 
 
 @kernel
-def _phase_fault(state: Any, players: Any, rounds: Any) -> int:
+def _phase_fault(state: np.void, players: Integer, rounds: Integer) -> Integer:
     left = np.int64(0)
     for colour in range(4):
-        left += _drafted(state, np.int64(colour))
+        left += _count_drafts(state, np.int64(colour))
     if left != state["parts_left"]:
         return _STOCK
     if state["status"] != RUNNING:
@@ -128,7 +126,7 @@ def _phase_fault(state: Any, players: Any, rounds: Any) -> int:
     if state["phase"] == BUILD and state["draft_colour"] != state["start"]:
         return _ROUND
     for player in range(players):
-        fits = False
+        fits: Truth = False
         if state["phase"] == DRAFT:
             fits = _draft_stock_is_right(state, players, np.int64(player))
         elif state["phase"] == BUILD:
@@ -139,7 +137,7 @@ def _phase_fault(state: Any, players: Any, rounds: Any) -> int:
 
 
 @kernel
-def _draft_stock_is_right(state: Any, players: Any, player: Any) -> Any:
+def _draft_stock_is_right(state: np.void, players: Integer, player: Integer) -> Truth:
     """Tell whether a player's colours have been selected for if, and only if, it was their turn in this round."""
     each = 6 if players == 4 else 4
     done = np.int64(state["round"]) - 1
@@ -157,13 +155,13 @@ def _draft_stock_is_right(state: Any, players: Any, player: Any) -> Any:
         selected = turn < now or (turn == now and colour < drafting)
         drafted = each if selected else 0
         reserve = NUM_PARTS - each * done - drafted
-        if _drafted(state, colour) != drafted or _reserve(state, colour) != reserve:
+        if _count_drafts(state, colour) != drafted or _reserve(state, colour) != reserve:
             return False
     return True
 
 
 @kernel
-def _build_stock_is_right(state: Any, players: Any, player: Any) -> Any:
+def _build_stock_is_right(state: np.void, players: Integer, player: Integer) -> Truth:
     """Tell whether a player has as many parts left as the mover, or one less if it has built since."""
     each = 6 if players == 4 else 4
     start = np.int64(state["start"])
@@ -172,16 +170,17 @@ def _build_stock_is_right(state: Any, players: Any, player: Any) -> Any:
     own_left = np.int64(0)
     for own in range(owned_colours(state)):
         colour = np.int64(own_colour(player, np.int64(own)))
-        own_left += _drafted(state, colour)
-        left += _drafted(state, np.int64(own_colour(mover, np.int64(own))))
-        if _drafted(state, colour) > each or _reserve(state, colour) != NUM_PARTS - each * np.int64(state["round"]):
+        own_left += _count_drafts(state, colour)
+        left += _count_drafts(state, np.int64(own_colour(mover, np.int64(own))))
+        reserve = NUM_PARTS - each * np.int64(state["round"])
+        if _count_drafts(state, colour) > each or _reserve(state, colour) != reserve:
             return False
     has_built = (player - start) % players < (mover - start) % players
     return left > 0 and own_left == left - has_built
 
 
 @kernel
-def _drafted(state: Any, colour: Any) -> Any:
+def _count_drafts(state: np.void, colour: Integer) -> Integer:
     parts = np.int64(0)
     for size in range(NUM_SIZES):
         parts += state["drafted"][colour, size]
@@ -189,7 +188,7 @@ def _drafted(state: Any, colour: Any) -> Any:
 
 
 @kernel
-def _reserve(state: Any, colour: Any) -> Any:
+def _reserve(state: np.void, colour: Integer) -> Integer:
     parts = np.int64(0)
     for size in range(NUM_SIZES):
         parts += state["reserve"][colour, size]

@@ -3,12 +3,10 @@
 Cells, kinds and sets of kinds are int64 here.
 """
 
-from typing import Any
-
 import numpy as np
 
 from ..engine.bits import nth_bit, popcount
-from ..engine.compilation import kernel
+from ..engine.compilation import Integer, Truth, kernel
 from .state import ALL_KINDS, FIRST_COLOUR, FIRST_SLOT, NUM_CELLS, TORUS
 
 # the bits 6 * colour of every set of colours
@@ -16,7 +14,7 @@ _SPREAD = np.array([sum(1 << (6 * c) for c in range(6) if s >> c & 1) for s in r
 
 
 @kernel
-def step(cell: Any, right: Any, down: Any) -> Any:
+def step(cell: Integer, right: Integer, down: Integer) -> Integer:
     """Return the cell one step along the row (right -1, 0, 1) or the column (down -1, 0, 1)."""
     if right != 0:
         x = cell % TORUS
@@ -29,20 +27,20 @@ def step(cell: Any, right: Any, down: Any) -> Any:
 
 
 @kernel
-def tile_at(state: Any, cell: Any) -> Any:
+def tile_at(state: np.void, cell: Integer) -> Integer:
     """Return 1 + the kind that lies on a cell, 0 if none does."""
     tile = np.int64(state["board"][cell])
     return tile if tile < FIRST_SLOT else np.int64(0)
 
 
 @kernel
-def slot_at(state: Any, cell: Any) -> Any:
+def slot_at(state: np.void, cell: Integer) -> Integer:
     """Return the slot of the frontier that a cell has, -1 if it is none of the frontier."""
     return np.int64(state["board"][cell]) - FIRST_SLOT
 
 
 @kernel
-def run_end(state: Any, cell: Any, right: Any, down: Any) -> Any:
+def run_end(state: np.void, cell: Integer, right: Integer, down: Integer) -> Integer:
     """Return the first empty cell from a cell on in a direction."""
     cell = step(cell, right, down)
     while tile_at(state, cell) > 0:
@@ -51,7 +49,7 @@ def run_end(state: Any, cell: Any, right: Any, down: Any) -> Any:
 
 
 @kernel
-def run_length(state: Any, cell: Any, right: Any, down: Any) -> Any:
+def run_length(state: np.void, cell: Integer, right: Integer, down: Integer) -> Integer:
     """Return the length of the run through a tile along the row (1, 0) or the column (0, 1)."""
     length = np.int64(1)
     for sign in (-1, 1):
@@ -63,7 +61,7 @@ def run_length(state: Any, cell: Any, right: Any, down: Any) -> Any:
 
 
 @kernel
-def admitted(state: Any, cell: Any, right: Any, down: Any) -> Any:
+def allowed_kinds(state: np.void, cell: Integer, right: Integer, down: Integer) -> Integer:
     """Return the kinds that an empty cell admits as far as its row (1, 0) or its column (0, 1) goes (Q8 b)."""
     colours = np.int64(0)
     shapes = np.int64(0)
@@ -81,7 +79,7 @@ def admitted(state: Any, cell: Any, right: Any, down: Any) -> Any:
 
 
 @kernel
-def adjacent_kinds(colours: Any, shapes: Any, count: Any) -> Any:
+def adjacent_kinds(colours: Integer, shapes: Integer, count: Integer) -> Integer:
     """Return the kinds that make a line with `count` tiles of these sets (6 bits each) of colours and shapes."""
     if count == 0:
         return np.int64(ALL_KINDS)
@@ -94,7 +92,7 @@ def adjacent_kinds(colours: Any, shapes: Any, count: Any) -> Any:
 
 
 @kernel
-def put_tile(state: Any, cell: Any, kind: Any) -> None:
+def put_tile(state: np.void, cell: Integer, kind: Integer) -> None:
     """Put a tile on an empty cell and bring extent and frontier up to date; nothing is checked."""
     slot = slot_at(state, cell)
     if slot >= 0:
@@ -105,14 +103,14 @@ def put_tile(state: Any, cell: Any, kind: Any) -> None:
     for sign in (-1, 1):
         end = run_end(state, cell, sign, 0)
         slot = _enter_frontier(state, end)
-        state["frontier_row"][slot] = admitted(state, end, 1, 0)
+        state["frontier_row"][slot] = allowed_kinds(state, end, 1, 0)
         end = run_end(state, cell, 0, sign)
         slot = _enter_frontier(state, end)
-        state["frontier_column"][slot] = admitted(state, end, 0, 1)
+        state["frontier_column"][slot] = allowed_kinds(state, end, 0, 1)
 
 
 @kernel
-def _leave_frontier(state: Any, slot: Any) -> None:
+def _leave_frontier(state: np.void, slot: Integer) -> None:
     """Take a slot out of the frontier; the last one moves to its place."""
     last = np.int64(state["frontier_count"]) - 1
     state["frontier_count"] = last
@@ -125,7 +123,7 @@ def _leave_frontier(state: Any, slot: Any) -> None:
 
 
 @kernel
-def _enter_frontier(state: Any, cell: Any) -> Any:
+def _enter_frontier(state: np.void, cell: Integer) -> Integer:
     """Return the slot of an empty cell beside a tile, a new one, open to all kinds, if it has none yet."""
     slot = slot_at(state, cell)
     if slot >= 0:
@@ -140,7 +138,7 @@ def _enter_frontier(state: Any, cell: Any) -> Any:
 
 
 @kernel
-def _extend(state: Any, cell: Any) -> None:
+def _extend(state: np.void, cell: Integer) -> None:
     if state["tiles_on_table"] == 0:
         return
     x = column_of(state, cell)
@@ -156,19 +154,19 @@ def _extend(state: Any, cell: Any) -> None:
 
 
 @kernel
-def column_of(state: Any, cell: Any) -> Any:
+def column_of(state: np.void, cell: Integer) -> Integer:
     """Return how far right of the table's left edge a cell in it or beside it lies: -1 .. width."""
     return (cell % TORUS - np.int64(state["left"]) + 1 + TORUS) % TORUS - 1
 
 
 @kernel
-def row_of(state: Any, cell: Any) -> Any:
+def row_of(state: np.void, cell: Integer) -> Integer:
     """Return how far below the table's upper edge a cell in it or beside it lies: -1 .. height."""
     return (cell // TORUS - np.int64(state["top"]) + 1 + TORUS) % TORUS - 1
 
 
 @kernel
-def fits_on_board(state: Any, cell: Any) -> bool:
+def fits_on_board(state: np.void, cell: Integer) -> Truth:
     """Tell whether a tile on a cell of the frontier leaves the table within its largest extent (Q15)."""
     largest = np.int64(state["option_board_size"]) - 1
     width = np.int64(state["right"]) - np.int64(state["left"]) + 1
@@ -185,7 +183,7 @@ def fits_on_board(state: Any, cell: Any) -> bool:
 
 
 @kernel
-def kinds_at(state: Any, cell: Any) -> Any:
+def kinds_at(state: np.void, cell: Integer) -> Integer:
     """Return the kinds that a cell of the frontier admits in row and column, none where the board ends."""
     if not fits_on_board(state, cell):
         return np.int64(0)
@@ -194,7 +192,7 @@ def kinds_at(state: Any, cell: Any) -> Any:
 
 
 @kernel
-def kinds_anywhere(state: Any) -> Any:
+def kinds_anywhere(state: np.void) -> Integer:
     """Return the kinds for which there is a cell anywhere on the table."""
     if state["tiles_on_table"] == 0:
         return np.int64(ALL_KINDS)

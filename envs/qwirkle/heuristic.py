@@ -8,12 +8,10 @@ later: every placement is met once per first tile.
 Where nothing can be placed tiles are exchanged: those that belong to no largest set of the hand.
 """
 
-from typing import Any
-
 import numpy as np
 
 from ..engine.bits import nth_bit, popcount
-from ..engine.compilation import kernel
+from ..engine.compilation import Integer, kernel
 from ..engine.state import RUNNING
 from .board import adjacent_kinds, kinds_at, slot_at, step, tile_at
 from .placement import (
@@ -41,7 +39,7 @@ _COLUMNS = 9
 
 
 @kernel
-def action_values(state: Any, values: Any, scratch: Any) -> None:
+def action_values(state: np.void, values: np.ndarray, scratch: np.ndarray) -> None:
     """Write the value of every legal action of a running game, in points, to float32[num_actions].
 
     `scratch` is int64[1024].
@@ -59,7 +57,7 @@ def action_values(state: Any, values: Any, scratch: Any) -> None:
 
 
 @kernel
-def _value_picks(state: Any, values: Any, scratch: Any) -> None:
+def _value_picks(state: np.void, values: np.ndarray, scratch: np.ndarray) -> None:
     """Value the kinds that may be picked up, each at its best cell."""
     kinds = pickable(state)
     if kinds == 0:
@@ -82,7 +80,7 @@ def _value_picks(state: Any, values: Any, scratch: Any) -> None:
 
 
 @kernel
-def _value_exchange(state: Any, values: Any) -> None:
+def _value_exchange(state: np.void, values: np.ndarray) -> None:
     """Value the kinds that may be laid aside: the smaller the sets they belong to, the sooner."""
     kinds = exchangeable(state)
     hand = np.int64(state["hand_kinds"][state["to_move"]])
@@ -99,7 +97,7 @@ def _value_exchange(state: Any, values: Any) -> None:
 
 
 @kernel
-def tile_value(state: Any, cell: Any, kind: Any, scratch: Any) -> Any:
+def tile_value(state: np.void, cell: Integer, kind: Integer, scratch: np.ndarray) -> Integer:
     """Return the points of the best turn in which the next tile, of a kind in the hand, lies on a cell."""
     if state["opening_size"] > 0:
         return np.int64(0)
@@ -111,7 +109,9 @@ def tile_value(state: Any, cell: Any, kind: Any, scratch: Any) -> Any:
 
 
 @kernel
-def line_value(state: Any, cell: Any, kind: Any, right: Any, down: Any, scratch: Any) -> Any:
+def line_value(
+    state: np.void, cell: Integer, kind: Integer, right: Integer, down: Integer, scratch: np.ndarray
+) -> Integer:
     """Return the points of the best turn along a row (1, 0) or column (0, 1) whose next tile lies on a cell."""
     player = np.int64(state["to_move"])
     tiles = np.int64(state["hand_size"][player]) - (state["picked"] == 0)
@@ -134,7 +134,7 @@ def line_value(state: Any, cell: Any, kind: Any, right: Any, down: Any, scratch:
 
 
 @kernel
-def _points(state: Any, scratch: Any, level: Any, tiles_left: Any) -> Any:
+def _points(state: np.void, scratch: np.ndarray, level: Integer, tiles_left: Integer) -> Integer:
     """Return the points of a turn that ends at a level of the search."""
     top = level * _COLUMNS
     points = max(run_points(scratch[top + _COUNT]) + scratch[top + _ACROSS], np.int64(1))
@@ -144,7 +144,9 @@ def _points(state: Any, scratch: Any, level: Any, tiles_left: Any) -> Any:
 
 
 @kernel
-def _first_level(state: Any, cell: Any, kind: Any, right: Any, down: Any, scratch: Any) -> None:
+def _first_level(
+    state: np.void, cell: Integer, kind: Integer, right: Integer, down: Integer, scratch: np.ndarray
+) -> None:
     """Begin the search with the tile on its cell, joined to the tiles on both sides of it."""
     scratch[_COLOURS] = np.int64(1) << (kind // 6)
     scratch[_SHAPES] = np.int64(1) << (kind % 6)
@@ -161,7 +163,9 @@ def _first_level(state: Any, cell: Any, kind: Any, right: Any, down: Any, scratc
 
 
 @kernel
-def _next_level(state: Any, scratch: Any, level: Any, kind: Any, before: bool, right: Any, down: Any) -> None:
+def _next_level(
+    state: np.void, scratch: np.ndarray, level: Integer, kind: Integer, before: bool, right: Integer, down: Integer
+) -> None:
     """Put a tile to the end before or behind the run, in a level of its own."""
     top = level * _COLUMNS
     new = top + _COLUMNS
@@ -181,7 +185,7 @@ def _next_level(state: Any, scratch: Any, level: Any, kind: Any, before: bool, r
 
 
 @kernel
-def _join(state: Any, cell: Any, right: Any, down: Any, scratch: Any, top: Any) -> Any:
+def _join(state: np.void, cell: Integer, right: Integer, down: Integer, scratch: np.ndarray, top: Integer) -> Integer:
     """Join the tiles that lie beyond a cell in a direction to the run of a level; return the empty cell behind them."""
     cell = step(cell, right, down)
     tile = tile_at(state, cell)
@@ -195,7 +199,9 @@ def _join(state: Any, cell: Any, right: Any, down: Any, scratch: Any, top: Any) 
 
 
 @kernel
-def _kinds_at_end(state: Any, scratch: Any, level: Any, before: bool, right: Any, down: Any) -> Any:
+def _kinds_at_end(
+    state: np.void, scratch: np.ndarray, level: Integer, before: bool, right: Integer, down: Integer
+) -> Integer:
     """Return the kinds of the hand that may lie at an end of the run, joined to what lies beyond it."""
     top = level * _COLUMNS
     cell = scratch[top + (_BEFORE if before else _BEHIND)]
@@ -215,7 +221,7 @@ def _kinds_at_end(state: Any, scratch: Any, level: Any, before: bool, right: Any
 
 
 @kernel
-def _across_at(state: Any, cell: Any, right: Any) -> Any:
+def _across_at(state: np.void, cell: Integer, right: Integer) -> Integer:
     """Return the kinds that a cell admits across a row (right 1) or a column (right 0)."""
     slot = slot_at(state, cell)
     if slot < 0:
@@ -224,7 +230,7 @@ def _across_at(state: Any, cell: Any, right: Any) -> Any:
 
 
 @kernel
-def _length_across(state: Any, cell: Any, right: Any, down: Any) -> Any:
+def _length_across(state: np.void, cell: Integer, right: Integer, down: Integer) -> Integer:
     """Return the length of the run through a cell across the line, the cell itself included."""
     length = np.int64(1)
     for sign in (-1, 1):
@@ -236,7 +242,7 @@ def _length_across(state: Any, cell: Any, right: Any, down: Any) -> Any:
 
 
 @kernel
-def projected_scores(state: Any, scores: Any) -> None:
+def projected_scores(state: np.void, scores: np.ndarray) -> None:
     """Write what each player would have if the turn ended now (Q16), to int32[players]."""
     for player in range(np.int64(state["option_num_players"])):
         scores[player] = state["score"][player]

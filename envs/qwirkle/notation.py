@@ -4,13 +4,12 @@ from typing import Any
 
 import numpy as np
 
+from ..records.notation import Notation
 from ..records.position_validation import check_list, check_object, list_names, refuse
 from ..system.messages import shorten
 from .parsing import ending_error, fill
 from .placement import action_of_cell, cell_of_action
 from .state import COLOURS, END, FIRST_SLOT, KINDS, NUM_KINDS, PICK, PLACE, RETURN, SHAPES, TORUS
-
-__all__ = ["PHASES", "action", "chance_free", "ending_error", "fill", "move", "position"]
 
 PHASES = ("turn",)
 _MOVES = ("pick", "place", "return", "end")
@@ -130,3 +129,14 @@ def chance_free(before: dict[str, Any], after: dict[str, Any]) -> dict[str, Any]
     player = before["to_move"]
     hands = [len(hand) if seat == player else hand for seat, hand in enumerate(after["hands"])]
     return {**after, "bag": sum(after["bag"].values()), "hands": hands}
+
+
+NOTATION = Notation(
+    phases=PHASES,
+    move=move,
+    action=action,
+    position=position,
+    fill=fill,
+    ending_error=ending_error,
+    chance_free=chance_free,
+)

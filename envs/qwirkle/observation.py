@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from ..engine.compilation import kernel
+from ..engine.compilation import Integer, kernel
 from ..engine.state import RUNNING
 from ..observation_field import ObservationField
 from .placement import mark_places
@@ -46,21 +46,21 @@ def fields(options: dict[str, Any], encoding: str) -> tuple[ObservationField, ..
         ObservationField("own hand", (NUM_KINDS,), "tiles / 3 by kind, without those in use in this turn"),
         ObservationField("unseen", (NUM_KINDS,), "tiles / 3 by kind in the bag and the other hands together"),
         ObservationField("picked", (NUM_KINDS,), "one-hot: the kind that was picked up"),
-        ObservationField("returned", (NUM_KINDS,), "tiles / 3 by kind that this seat has laid aside in this turn"),
+        ObservationField("returned", (NUM_KINDS,), "tiles / 3 by kind that this seat has set aside in this turn"),
         ObservationField("hand sizes", (players,), "tiles / 6, own seat first"),
         ObservationField("scores", (players,), "score / 100, own seat first", 5.0),
         ObservationField("to move", (players,), "one-hot, own seat first; 0 when the game is over"),
         ObservationField("bag", (1,), "tiles / 108"),
         ObservationField("placed count", (1,), "tiles placed in this turn / 6"),
-        ObservationField("returned count", (1,), "tiles laid aside in this turn / 6"),
-        ObservationField("passes", (1,), "players in a row who have passed / players"),
+        ObservationField("returned count", (1,), "tiles set aside in this turn / 6"),
+        ObservationField("passes", (1,), "consecutive passes / players"),
         ObservationField("turn", (1,), "turn_number / max_turns"),
-        ObservationField("opening", (1,), "tiles that a strict opening has to lay in this turn / 6, otherwise 0"),
+        ObservationField("opening", (1,), "tiles that a strict opening must place in this turn / 6, otherwise 0"),
     )
 
 
 @kernel
-def observe(state: Any, seat: Any, encoding: Any, observation: Any) -> None:
+def observe(state: np.void, seat: Integer, encoding: Integer, observation: np.ndarray) -> None:
     """Write what a seat sees to float32[observation size]; form 0 is planes, 1 flat."""
     size = np.int64(state["option_board_size"])
     numbers = size * size if encoding == PLANES else 2 * size * size
@@ -83,7 +83,7 @@ def observe(state: Any, seat: Any, encoding: Any, observation: Any) -> None:
 
 
 @kernel
-def window_index(state: Any, cell: Any) -> Any:
+def window_index(state: np.void, cell: Integer) -> Integer:
     """Return the index of a cell of the table in the window."""
     size = np.int64(state["option_board_size"])
     width = np.int64(state["right"]) - np.int64(state["left"]) + 1
@@ -94,7 +94,7 @@ def window_index(state: Any, cell: Any) -> Any:
 
 
 @kernel
-def _observe_tiles(state: Any, encoding: Any, observation: Any) -> None:
+def _observe_tiles(state: np.void, encoding: Integer, observation: np.ndarray) -> None:
     size = np.int64(state["option_board_size"])
     width = np.int64(state["right"]) - np.int64(state["left"]) + 1
     height = np.int64(state["bottom"]) - np.int64(state["top"]) + 1
@@ -116,7 +116,7 @@ def _observe_tiles(state: Any, encoding: Any, observation: Any) -> None:
 
 
 @kernel
-def _observe_kinds(state: Any, seat: Any, at: Any, observation: Any) -> Any:
+def _observe_kinds(state: np.void, seat: Integer, at: Integer, observation: np.ndarray) -> Integer:
     mine = state["to_move"] == seat
     for kind in range(NUM_KINDS):
         unseen = np.int64(state["bag"][kind])
@@ -135,7 +135,7 @@ def _observe_kinds(state: Any, seat: Any, at: Any, observation: Any) -> Any:
 
 
 @kernel
-def _observe_players(state: Any, seat: Any, at: Any, observation: Any) -> Any:
+def _observe_players(state: np.void, seat: Integer, at: Integer, observation: np.ndarray) -> Integer:
     players = np.int64(state["option_num_players"])
     running = state["status"] == RUNNING
     for distance in range(players):

@@ -1,17 +1,15 @@
 """Where the picked tile may go, and what may be picked up: the cells and kinds of the running turn (see state.py)."""
 
-from typing import Any
-
 import numpy as np
 
 from ..engine.bits import popcount
-from ..engine.compilation import kernel
+from ..engine.compilation import Integer, Truth, kernel
 from .board import column_of, kinds_anywhere, kinds_at, row_of, run_end, slot_at
 from .state import FIRST_COLOUR, FIRST_SHAPE, PLACE, TORUS
 
 
 @kernel
-def along_row(state: Any) -> bool:
+def along_row(state: np.void) -> Truth:
     """Tell whether the next tile of this turn may lie in the row of those placed (Q8 c)."""
     first = np.int64(state["placed"][0])
     second = np.int64(state["placed"][1])
@@ -19,7 +17,7 @@ def along_row(state: Any) -> bool:
 
 
 @kernel
-def along_column(state: Any) -> bool:
+def along_column(state: np.void) -> Truth:
     """Tell whether the next tile of this turn may lie in the column of those placed (Q8 c)."""
     first = np.int64(state["placed"][0])
     second = np.int64(state["placed"][1])
@@ -27,7 +25,7 @@ def along_column(state: Any) -> bool:
 
 
 @kernel
-def end_cell(state: Any, which: Any) -> Any:
+def end_cell(state: np.void, which: Integer) -> Integer:
     """Return one of the (up to four) cells that a further tile of this turn may take, -1 if it is none.
 
     which: 0 left, 1 right, 2 above, 3 below the run of the tiles placed.
@@ -40,13 +38,13 @@ def end_cell(state: Any, which: Any) -> Any:
 
 
 @kernel
-def opening_cell(state: Any) -> Any:
+def opening_cell(state: np.void) -> Integer:
     """Return the cell that the next tile of a strict opening takes (Q4): [0, 0], [1, 0], ..."""
     return np.int64(state["placed_count"])
 
 
 @kernel
-def opening_kinds(state: Any) -> Any:
+def opening_kinds(state: np.void) -> Integer:
     """Return the kinds that may come next in a strict opening: they leave a set of the largest size open (Q4)."""
     placed = np.int64(0)
     for index in range(state["placed_count"]):
@@ -64,7 +62,7 @@ def opening_kinds(state: Any) -> Any:
 
 
 @kernel
-def set_size(kinds: Any) -> Any:
+def set_size(kinds: Integer) -> Integer:
     """Return the size of the largest set of different tiles that share a colour or a shape (Q3)."""
     size = np.int64(0)
     for index in range(6):
@@ -73,7 +71,7 @@ def set_size(kinds: Any) -> Any:
 
 
 @kernel
-def update_fits(state: Any) -> None:
+def update_fits(state: np.void) -> None:
     """Compute which kinds may be picked up now, were they in the hand (Q9)."""
     if state["opening_size"] > 0:
         state["fits"] = opening_kinds(state)
@@ -89,7 +87,7 @@ def update_fits(state: Any) -> None:
 
 
 @kernel
-def pickable(state: Any) -> Any:
+def pickable(state: np.void) -> Integer:
     """Return the kinds that may be picked up now."""
     if state["returned_count"] > 0 or state["picked"] > 0:
         return np.int64(0)
@@ -97,7 +95,7 @@ def pickable(state: Any) -> Any:
 
 
 @kernel
-def exchangeable(state: Any) -> Any:
+def exchangeable(state: np.void) -> Integer:
     """Return the kinds that may be laid aside now (Q11, Q12)."""
     allowed = state["placed_count"] == 0 and state["picked"] == 0
     if allowed and state["returned_count"] < state["exchange_limit"]:
@@ -106,7 +104,7 @@ def exchangeable(state: Any) -> Any:
 
 
 @kernel
-def may_end(state: Any) -> bool:
+def may_end(state: np.void) -> Truth:
     """Tell whether the turn may be ended now: after placing or returning, or as the pass (Q10, Q11, Q14)."""
     if state["picked"] > 0:
         return False
@@ -116,7 +114,7 @@ def may_end(state: Any) -> bool:
 
 
 @kernel
-def may_place(state: Any, cell: Any) -> bool:
+def may_place(state: np.void, cell: Integer) -> Truth:
     """Tell whether the picked tile may lie on a cell."""
     bit = np.int64(1) << (np.int64(state["picked"]) - 1)
     if state["opening_size"] > 0:
@@ -134,7 +132,7 @@ def may_place(state: Any, cell: Any) -> bool:
 
 
 @kernel
-def action_of_cell(state: Any, cell: Any) -> Any:
+def action_of_cell(state: np.void, cell: Integer) -> Integer:
     """Return the action that places the picked tile on a cell in the table or beside it."""
     size = np.int64(state["option_board_size"])
     width = np.int64(state["right"]) - np.int64(state["left"]) + 1
@@ -145,7 +143,7 @@ def action_of_cell(state: Any, cell: Any) -> Any:
 
 
 @kernel
-def cell_of_action(state: Any, action: Any) -> Any:
+def cell_of_action(state: np.void, action: Integer) -> Integer:
     """Return the cell on which an action places a tile, -1 if that is neither in the table nor beside it."""
     size = np.int64(state["option_board_size"])
     at = action - PLACE
@@ -164,13 +162,13 @@ def cell_of_action(state: Any, action: Any) -> Any:
 
 
 @kernel
-def num_candidates(state: Any) -> Any:
+def num_candidates(state: np.void) -> Integer:
     """Return the number of cells that a tile may take as far as the turn goes, whatever its kind."""
     return np.int64(4) if state["placed_count"] > 0 else np.int64(state["frontier_count"])
 
 
 @kernel
-def candidate(state: Any, index: Any) -> Any:
+def candidate(state: np.void, index: Integer) -> Integer:
     """Return one of these cells: of the frontier, or later in a turn of the ends of its line; -1 for none."""
     if state["placed_count"] > 0:
         return end_cell(state, index)
@@ -178,7 +176,7 @@ def candidate(state: Any, index: Any) -> Any:
 
 
 @kernel
-def count_places(state: Any) -> Any:
+def count_places(state: np.void) -> Integer:
     """Return the number of cells on which the picked tile may lie."""
     if state["opening_size"] > 0 or state["tiles_on_table"] == 0:
         return np.int64(1)
@@ -191,7 +189,7 @@ def count_places(state: Any) -> Any:
 
 
 @kernel
-def nth_place(state: Any, n: Any) -> Any:
+def nth_place(state: np.void, n: Integer) -> Integer:
     """Return the n-th cell on which the picked tile may lie, in the order of the candidates; n below the count."""
     if state["opening_size"] > 0:
         return opening_cell(state)
@@ -208,7 +206,7 @@ def nth_place(state: Any, n: Any) -> Any:
 
 
 @kernel
-def mark_places(state: Any, cells: Any, first: Any, value: Any) -> None:
+def mark_places(state: np.void, cells: np.ndarray, first: Integer, value: Integer) -> None:
     """Write a value for each cell on which the picked tile may lie: first + its index in the window."""
     shift = first - PLACE
     if state["opening_size"] > 0:

@@ -5,13 +5,13 @@ on a cell of a window of board_size x board_size cells that is centred on the ta
 rules in docs/qwirkle.md.
 """
 
-from typing import Any
-
 import numpy as np
 
 from ..engine.bits import nth_bit, popcount
-from ..engine.compilation import kernel
+from ..engine.compilation import Integer, Truth, kernel
+from ..engine.counts import draw_from_counts
 from ..engine.random_stream import draw
+from ..engine.standing import next_player, write_ranks
 from ..engine.state import ENDED, RUNNING, TRUNCATED
 from .board import fits_on_board, put_tile, slot_at
 from .observation import observe
@@ -40,13 +40,13 @@ __all__ = [
     "legal_mask",
     "nth_legal",
     "observe",
-    "result",
-    "set_up",
+    "reset",
+    "scores_and_ranks",
 ]
 
 
 @kernel
-def set_up(state: Any) -> None:
+def reset(state: np.void) -> None:
     """Set up a game on a record that is zero but for options and random stream (Q1-Q3)."""
     players = np.int64(state["option_num_players"])
     for kind in range(NUM_KINDS):
@@ -54,7 +54,7 @@ def set_up(state: Any) -> None:
     state["bag_size"] = NUM_TILES
     for player in range(players):
         draw_tiles(state, player, np.int64(HAND_SIZE))
-    largest = np.int64(0)
+    largest: Integer = np.int64(0)
     tied = np.int64(0)
     for player in range(players):
         size = set_size(np.int64(state["hand_kinds"][player]))
@@ -73,7 +73,7 @@ def set_up(state: Any) -> None:
 
 
 @kernel
-def begin_turn(state: Any) -> None:
+def begin_turn(state: np.void) -> None:
     """Compute what the player to move may do in the turn that begins."""
     player = np.int64(state["to_move"])
     if state["option_opening"] == STRICT and state["turn_number"] == 1:
@@ -86,21 +86,17 @@ def begin_turn(state: Any) -> None:
 
 
 @kernel
-def draw_tiles(state: Any, player: Any, tiles: Any) -> None:
+def draw_tiles(state: np.void, player: Integer, tiles: Integer) -> None:
     """Draw tiles from the bag, as far as it goes."""
     for _ in range(min(tiles, np.int64(state["bag_size"]))):
-        left = draw(state["random"], np.int64(state["bag_size"]))
-        kind = 0
-        while left >= state["bag"][kind]:
-            left -= state["bag"][kind]
-            kind += 1
+        kind = draw_from_counts(state["random"], state["bag"], np.int64(state["bag_size"]))
         state["bag"][kind] -= 1
         state["bag_size"] -= 1
         give_tile(state, player, kind)
 
 
 @kernel
-def give_tile(state: Any, player: Any, kind: Any) -> None:
+def give_tile(state: np.void, player: Integer, kind: Integer) -> None:
     """Put a tile into a hand."""
     state["hands"][player, kind] += 1
     state["hand_size"][player] += 1
@@ -108,7 +104,7 @@ def give_tile(state: Any, player: Any, kind: Any) -> None:
 
 
 @kernel
-def take_tile(state: Any, player: Any, kind: Any) -> None:
+def take_tile(state: np.void, player: Integer, kind: Integer) -> None:
     """Take a tile out of a hand that has it."""
     state["hands"][player, kind] -= 1
     state["hand_size"][player] -= 1
@@ -117,7 +113,7 @@ def take_tile(state: Any, player: Any, kind: Any) -> None:
 
 
 @kernel
-def count_legal(state: Any) -> int:
+def count_legal(state: np.void) -> Integer:
     """Return the number of legal actions; 0 when the game is over."""
     if state["status"] != RUNNING:
         return 0
@@ -127,7 +123,7 @@ def count_legal(state: Any) -> int:
 
 
 @kernel
-def nth_legal(state: Any, n: int) -> int:
+def nth_legal(state: np.void, n: Integer) -> Integer:
     """Return the n-th legal action, from 0, in an order that the state decides; n has to be below `count_legal`."""
     if state["picked"] > 0:
         return action_of_cell(state, nth_place(state, n))
@@ -144,7 +140,7 @@ def nth_legal(state: Any, n: int) -> int:
 
 
 @kernel
-def is_legal(state: Any, action: Any) -> bool:
+def is_legal(state: np.void, action: Integer) -> Truth:
     """Tell whether an action, any integer, is legal now."""
     if action < 0 or state["status"] != RUNNING:
         return False
@@ -159,7 +155,7 @@ def is_legal(state: Any, action: Any) -> bool:
 
 
 @kernel
-def _is_free(state: Any, cell: Any) -> bool:
+def _is_free(state: np.void, cell: Integer) -> Truth:
     """Tell whether a tile can lie on a cell, whatever its kind: empty, beside the table, where the board goes on."""
     if state["opening_size"] > 0:
         return cell == opening_cell(state)
@@ -169,7 +165,7 @@ def _is_free(state: Any, cell: Any) -> bool:
 
 
 @kernel
-def legal_mask(state: Any, mask: Any) -> None:
+def legal_mask(state: np.void, mask: np.ndarray) -> None:
     """Write 1 for legal and 0 for other actions to int8[num_actions]; all 0 when the game is over."""
     for action in range(len(mask)):
         mask[action] = 0
@@ -186,7 +182,7 @@ def legal_mask(state: Any, mask: Any) -> None:
 
 
 @kernel
-def apply(state: Any, action: Any) -> None:
+def apply(state: np.void, action: Integer) -> None:
     """Play a legal action and all that follows without a decision, up to the next decision or the end.
 
     An illegal one, any integer, leaves the record meaningless or as it is, and nothing else is written to.
@@ -224,7 +220,7 @@ def apply(state: Any, action: Any) -> None:
 
 
 @kernel
-def _end_turn(state: Any, player: Any) -> None:
+def _end_turn(state: np.void, player: Integer) -> None:
     """Score, draw, exchange or count a pass; then the next turn or the end (Q13, Q16-Q21)."""
     placed = np.int64(state["placed_count"])
     returned = np.int64(state["returned_count"])
@@ -254,23 +250,21 @@ def _end_turn(state: Any, player: Any) -> None:
         state["status"] = TRUNCATED
     else:
         state["turn_number"] += 1
-        state["to_move"] = 0 if player + 1 == state["option_num_players"] else player + 1
+        state["to_move"] = next_player(player, state["option_num_players"])
         begin_turn(state)
 
 
 @kernel
-def result(state: Any, scores: Any, ranks: Any) -> None:
+def scores_and_ranks(state: np.void, scores: np.ndarray, ranks: np.ndarray) -> None:
     """Write each player's score and place (0 the winners; ties share the better place) to int32 arrays (Q22)."""
-    players = state["option_num_players"]
+    players = np.int64(state["option_num_players"])
     for player in range(players):
         scores[player] = state["score"][player]
-        ranks[player] = 0
-        for other in range(players):
-            ranks[player] += state["score"][other] > state["score"][player]
+    write_ranks(scores, ranks, players)
 
 
 @kernel
-def determinize(state: Any, seat: Any) -> None:
+def determinize(state: np.void, seat: Integer) -> None:
     """Deal anew what a seat cannot see: the other hands, what another player has laid aside, the bag.
 
     All these tiles are pooled in the bag and drawn again, the same number to each place.
@@ -301,13 +295,9 @@ def determinize(state: Any, seat: Any) -> None:
 
 
 @kernel
-def _lay_aside_again(state: Any, player: Any, tiles: Any) -> None:
+def _lay_aside_again(state: np.void, player: Integer, tiles: Integer) -> None:
     """Move random tiles of a hand to those laid aside."""
     for _ in range(tiles):
-        left = draw(state["random"], np.int64(state["hand_size"][player]))
-        kind = 0
-        while left >= state["hands"][player, kind]:
-            left -= state["hands"][player, kind]
-            kind += 1
+        kind = draw_from_counts(state["random"], state["hands"][player], np.int64(state["hand_size"][player]))
         take_tile(state, player, kind)
         state["returned"][kind] += 1

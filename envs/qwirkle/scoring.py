@@ -1,10 +1,8 @@
 """Points of a placement (Q16), as a kernel on one record (see state.py)."""
 
-from typing import Any
-
 import numpy as np
 
-from ..engine.compilation import kernel
+from ..engine.compilation import Integer, kernel
 from .board import run_length
 from .placement import along_row
 from .state import LONGEST_RUN
@@ -14,7 +12,7 @@ LAST_TILE_BONUS = 6
 
 
 @kernel
-def run_points(length: Any) -> Any:
+def run_points(length: Integer) -> Integer:
     """Return the points of a run: its length, 6 more for a run of six, nothing for a single tile."""
     if length < 2:
         return np.int64(0)
@@ -22,7 +20,7 @@ def run_points(length: Any) -> Any:
 
 
 @kernel
-def turn_points(state: Any) -> Any:
+def turn_points(state: np.void) -> Integer:
     """Return the points of the tiles placed in this turn: every run with a new tile, once."""
     first = np.int64(state["placed"][0])
     if state["placed_count"] == 1:

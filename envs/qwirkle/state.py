@@ -33,7 +33,7 @@ The table lies on a torus of 92 x 92 cells: no legal game is wider than 91, so n
 | `fits` | uint64 | the kinds that may be picked up now if they are in the hand (Q9) |
 """
 
-from ..engine.state import MAX_SCORE, Field, record_dtype
+from ..engine.state import MAX_SCORE, Field
 
 COLOURS = ("red", "orange", "yellow", "green", "blue", "purple")
 SHAPES = ("circle", "cross", "diamond", "square", "star", "clover")
@@ -90,7 +90,3 @@ FIELDS = (
     Field("opening_size", "u1", HAND_SIZE),
     Field("board", "u1", FIRST_SLOT + MAX_FRONTIER - 1, (NUM_CELLS,)),
 )
-
-OPTION_NAMES = ("num_players", "opening", "board_size", "max_turns")
-
-DTYPE = record_dtype(OPTION_NAMES, FIELDS)

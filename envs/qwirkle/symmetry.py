@@ -2,7 +2,7 @@
 
 - The colours among themselves, the shapes among themselves, and all colours with all shapes: there are as many of
   both, three tiles of each kind (Q1), and what makes a set or a line of colours makes one of shapes (Q3, Q4, Q8).
-- The table, turned and mirrored, eight ways: rows and columns count alike, in both directions (Q8, Q15, Q16). A strict
+- The board, turned and mirrored, eight ways: rows and columns count alike, in both directions (Q8, Q15, Q16). A strict
   opening alone goes to the right (Q4): until it is over the table stays as it is, and only the tiles are exchanged.
 
 The window is centred on the table by a division that rounds down. Where one more column or row is free on the far side
@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..symmetry import Symmetry
 from .observation import LEGAL_CODE
 from .state import END, NUM_KINDS, PLACE
 
@@ -44,17 +45,6 @@ def draw(options: dict[str, Any], n: int, random: np.random.Generator) -> Symmet
     return Symmetries(colours, shapes, turns[:, 0], turns[:, 1], turns[:, 2:])
 
 
-def transform(
-    options: dict[str, Any],
-    encoding: str,
-    observation: np.ndarray,
-    policies: tuple[np.ndarray, ...],
-    random: np.random.Generator,
-) -> tuple[np.ndarray, tuple[np.ndarray, ...]]:
-    """Return every row under a random symmetry of its own; see `apply`."""
-    return apply(options, encoding, draw(options, len(observation), random), observation, policies)
-
-
 def apply(
     options: dict[str, Any],
     encoding: str,
@@ -69,22 +59,22 @@ def apply(
     """
     size = options["board_size"]
     kinds = _kinds(symmetries)
-    rows, cells, codes = _filled(observation, encoding, size)
+    rows, cells, codes = _find_tiles(observation, encoding, size)
     tiles = codes != LEGAL_CODE
     turn = _turn(symmetries, size, observation[:, -1] > 0, rows[tiles], cells[tiles])
     layer, kind = np.divmod(codes - 1, NUM_KINDS)
     kind = np.where(tiles, kinds[rows, kind], kind)
-    places = _turned_cells(turn, size, rows, cells)
+    targets = _transform_cells(turn, size, rows, cells)
     counts = size * size if encoding == "planes" else 2 * size * size
-    turned = np.zeros_like(observation)
+    transformed = np.zeros_like(observation)
     if encoding == "planes":
-        turned[rows, places] = 1 + layer * NUM_KINDS + kind
+        transformed[rows, targets] = 1 + layer * NUM_KINDS + kind
     else:
-        turned[rows, 2 * places] = (1 + kind // _NAMES) / 6.0
-        turned[rows, 2 * places + 1] = (1 + kind % _NAMES) / 6.0
-    turned[:, counts:] = observation[:, counts:]
-    _move_kinds(kinds, observation, turned, range(counts, counts + 4 * NUM_KINDS, NUM_KINDS))
-    return turned, tuple(_turned_policy(kinds, turn, size, policy) for policy in policies)
+        transformed[rows, 2 * targets] = (1 + kind // _NAMES) / 6.0
+        transformed[rows, 2 * targets + 1] = (1 + kind % _NAMES) / 6.0
+    transformed[:, counts:] = observation[:, counts:]
+    _move_kinds(kinds, observation, transformed, range(counts, counts + 4 * NUM_KINDS, NUM_KINDS))
+    return transformed, tuple(_transform_policy(kinds, turn, size, policy) for policy in policies)
 
 
 def _kinds(symmetries: Symmetries) -> np.ndarray:
@@ -95,13 +85,15 @@ def _kinds(symmetries: Symmetries) -> np.ndarray:
     return (colours + shapes).reshape(-1, NUM_KINDS)
 
 
-def _move_kinds(kinds: np.ndarray, numbers: np.ndarray, turned: np.ndarray, blocks: range) -> None:
+def _move_kinds(kinds: np.ndarray, numbers: np.ndarray, transformed: np.ndarray, blocks: range) -> None:
     """Write the numbers by kind that begin at each of some places of a row."""
     for first in blocks:
-        np.put_along_axis(turned[:, first : first + NUM_KINDS], kinds, numbers[:, first : first + NUM_KINDS], axis=1)
+        np.put_along_axis(
+            transformed[:, first : first + NUM_KINDS], kinds, numbers[:, first : first + NUM_KINDS], axis=1
+        )
 
 
-def _filled(observation: np.ndarray, encoding: str, size: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _find_tiles(observation: np.ndarray, encoding: str, size: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return row, cell and code, as in the form "planes", of every cell of the windows that is not empty."""
     board = observation[:, : size * size] if encoding == "planes" else observation[:, : 2 * size * size : 2]
     rows, cells = np.divmod(np.flatnonzero(board != 0), size * size)
@@ -112,7 +104,7 @@ def _filled(observation: np.ndarray, encoding: str, size: int) -> tuple[np.ndarr
 
 
 def _turn(symmetries: Symmetries, size: int, opening: np.ndarray, rows: np.ndarray, cells: np.ndarray) -> _Turn:
-    """Return how the windows are turned, from the rows and cells of all tiles."""
+    """Return how the windows are transformed, from the rows and cells of all tiles."""
     transposed = symmetries.transposed & ~opening
     mirrored = symmetries.mirrored & ~opening[:, None]
     occupied = np.zeros((len(opening), 2, size), bool)
@@ -122,12 +114,12 @@ def _turn(symmetries: Symmetries, size: int, opening: np.ndarray, rows: np.ndarr
     extent = np.maximum(occupied.sum(axis=2), 1)
     extent = np.where(transposed[:, None], extent[:, ::-1], extent)
     last = size - 1 - (size - extent) % 2
-    ahead = np.arange(size)
+    indices = np.arange(size)
     # the column or row that leaves the window, always an empty one, comes in at its other end
-    return transposed, np.where(mirrored[:, :, None], (last[:, :, None] - ahead) % size, ahead)
+    return transposed, np.where(mirrored[:, :, None], (last[:, :, None] - indices) % size, indices)
 
 
-def _turned_cells(turn: _Turn, size: int, rows: np.ndarray, cells: np.ndarray) -> np.ndarray:
+def _transform_cells(turn: _Turn, size: int, rows: np.ndarray, cells: np.ndarray) -> np.ndarray:
     """Return where cells of the windows of some rows go."""
     transposed, axes = turn
     y, x = np.divmod(cells, size)
@@ -135,11 +127,14 @@ def _turned_cells(turn: _Turn, size: int, rows: np.ndarray, cells: np.ndarray) -
     return axes[rows, 1, y] * size + axes[rows, 0, x]
 
 
-def _turned_policy(kinds: np.ndarray, turn: _Turn, size: int, policy: np.ndarray) -> np.ndarray:
-    turned = np.zeros_like(policy)
-    _move_kinds(kinds, policy, turned, range(0, END, NUM_KINDS))
-    turned[:, END] = policy[:, END]
+def _transform_policy(kinds: np.ndarray, turn: _Turn, size: int, policy: np.ndarray) -> np.ndarray:
+    transformed = np.zeros_like(policy)
+    _move_kinds(kinds, policy, transformed, range(0, END, NUM_KINDS))
+    transformed[:, END] = policy[:, END]
     # few cells are legal at once: only what is not zero is moved
     rows, cells = np.divmod(np.flatnonzero(policy[:, PLACE:] != 0), size * size)
-    turned[rows, PLACE + _turned_cells(turn, size, rows, cells)] = policy[rows, PLACE + cells]
-    return turned
+    transformed[rows, PLACE + _transform_cells(turn, size, rows, cells)] = policy[rows, PLACE + cells]
+    return transformed
+
+
+SYMMETRY = Symmetry(order, draw, apply)

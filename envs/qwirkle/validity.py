@@ -1,13 +1,11 @@
 """What Qwirkle's records that the rules can reach have in common, as a kernel on one record (see state.py)."""
 
-from typing import Any
-
 import numpy as np
 
 from ..engine.bits import popcount
-from ..engine.compilation import kernel
+from ..engine.compilation import Integer, Truth, kernel
 from ..engine.state import RUNNING
-from .board import admitted, run_end, slot_at, step, tile_at
+from .board import allowed_kinds, run_end, slot_at, step, tile_at
 from .placement import set_size, update_fits
 from .state import COPIES, FIRST_SLOT, HAND_SIZE, NUM_CELLS, NUM_KINDS, STRICT, TORUS
 
@@ -27,7 +25,7 @@ _ABSENT, _COUNTS, _TILES, _EXTENT, _LINE, _FRONTIER, _CONNECTED, _NUMBERS, _TURN
 
 
 @kernel
-def fault(state: Any, spare: Any) -> int:
+def find_fault(state: np.void, spare: np.void) -> Integer:
     """Return the index of a sentence of FAULTS that is true of a record whose fields are all in range, 0 if none is."""
     code = _hands_fault(state)
     if code == 0:
@@ -45,7 +43,7 @@ def fault(state: Any, spare: Any) -> int:
 
 
 @kernel
-def _hands_fault(state: Any) -> int:
+def _hands_fault(state: np.void) -> Integer:
     players = np.int64(state["option_num_players"])
     bag = np.int64(0)
     returned = np.int64(0)
@@ -70,7 +68,7 @@ def _hands_fault(state: Any) -> int:
 
 
 @kernel
-def _table_fault(state: Any, spare: Any) -> int:
+def _table_fault(state: np.void, spare: np.void) -> Integer:
     """Count tiles by kind (in the bag of the spare record), and look where they and the frontier lie."""
     counts = spare["bag"]
     for kind in range(NUM_KINDS):
@@ -114,7 +112,7 @@ def _table_fault(state: Any, spare: Any) -> int:
 
 
 @kernel
-def _all_are_lines(state: Any) -> bool:
+def _all_are_lines(state: np.void) -> Truth:
     for cell in range(NUM_CELLS):
         if tile_at(state, np.int64(cell)) > 0:
             for down in range(2):
@@ -125,7 +123,7 @@ def _all_are_lines(state: Any) -> bool:
 
 
 @kernel
-def _is_line(state: Any, cell: Any, down: Any) -> bool:
+def _is_line(state: np.void, cell: Integer, down: Integer) -> Truth:
     """Tell whether the run that begins at a tile is different tiles of one colour or of one shape."""
     colours = np.int64(0)
     shapes = np.int64(0)
@@ -143,22 +141,22 @@ def _is_line(state: Any, cell: Any, down: Any) -> bool:
 
 
 @kernel
-def _frontier_is_right(state: Any) -> bool:
+def _frontier_is_right(state: np.void) -> Truth:
     """Tell whether the frontier is every empty cell beside a tile, once, and knows what it admits."""
     slots = np.int64(state["frontier_count"])
     for slot in range(slots):
         cell = np.int64(state["frontier_cell"][slot])
         if slot_at(state, cell) != slot:
             return False
-        beside = False
+        beside: Truth = False
         for down in range(2):
             for sign in (-1, 1):
                 beside = beside or tile_at(state, step(cell, np.int64(sign * (1 - down)), np.int64(sign * down))) > 0
         if not beside:
             return False
-        if admitted(state, cell, np.int64(1), np.int64(0)) != np.int64(state["frontier_row"][slot]):
+        if allowed_kinds(state, cell, np.int64(1), np.int64(0)) != np.int64(state["frontier_row"][slot]):
             return False
-        if admitted(state, cell, np.int64(0), np.int64(1)) != np.int64(state["frontier_column"][slot]):
+        if allowed_kinds(state, cell, np.int64(0), np.int64(1)) != np.int64(state["frontier_column"][slot]):
             return False
     for place in range(NUM_CELLS):
         if tile_at(state, np.int64(place)) > 0:
@@ -171,7 +169,7 @@ def _frontier_is_right(state: Any) -> bool:
 
 
 @kernel
-def _turn_fault(state: Any, spare: Any) -> int:
+def _turn_fault(state: np.void, spare: np.void) -> Integer:
     players = np.int64(state["option_num_players"])
     running = state["status"] == RUNNING
     passes = np.int64(state["passes"])
@@ -201,7 +199,7 @@ def _turn_fault(state: Any, spare: Any) -> int:
 
 
 @kernel
-def _placed_are_right(state: Any) -> bool:
+def _placed_are_right(state: np.void) -> Truth:
     """Tell whether the cells of this turn hold tiles, all different, in one run along a row or a column."""
     placed = np.int64(state["placed_count"])
     for index in range(placed):
@@ -226,7 +224,7 @@ def _placed_are_right(state: Any) -> bool:
 
 
 @kernel
-def _opening_is_right(state: Any, first: bool) -> bool:
+def _opening_is_right(state: np.void, first: bool) -> Truth:
     placed = np.int64(state["placed_count"])
     if state["turn_number"] == 1 and state["tiles_on_table"] != placed:
         return False
@@ -243,7 +241,7 @@ def _opening_is_right(state: Any, first: bool) -> bool:
 
 
 @kernel
-def _fits_are_right(state: Any, spare: Any, player: Any) -> bool:
+def _fits_are_right(state: np.void, spare: np.void, player: Integer) -> Truth:
     """Tell whether the kinds that may be picked up are those found anew; they were found before one was picked up."""
     bit = np.int64(0)
     if state["picked"] > 0:
@@ -255,7 +253,7 @@ def _fits_are_right(state: Any, spare: Any, player: Any) -> bool:
 
 
 @kernel
-def _is_connected(state: Any, spare: Any) -> bool:
+def _is_connected(state: np.void, spare: np.void) -> Truth:
     """Tell whether all tiles are reached from the first one; marks them on the spare record's board."""
     if state["tiles_on_table"] == 0:
         return True

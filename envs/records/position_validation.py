@@ -85,14 +85,14 @@ def list_names(counts: Sequence[int], names: Sequence[str]) -> list[str]:
     return [name for name, count in zip(names, counts, strict=True) for _ in range(int(count))]
 
 
-def read_position(game: "Game", position: Any, seed: int) -> np.void:
+def read_position(game: "Game", position: Any, seed: int) -> np.ndarray:
     """Return the record of a position, its stream begun from the seed; ValueError if the position cannot be."""
     if not isinstance(position, dict):
         refuse("position", f"must be an object, not {shorten(position)}")
     if not _is_text(position.get("game"), game.name):
         refuse("game", f"must be {game.name!r}, not {shorten(position.get('game'))}")
     _check_options(game, position.get("options"))
-    notation = game.spec.module("notation")
+    notation = game.spec.notation()
     states = game.template.copy()
     state = states[0]
     state["seed"] = seed
@@ -107,13 +107,15 @@ def read_position(game: "Game", position: Any, seed: int) -> np.void:
         # the reader needs to know that the game has ended; whether it was cut off is the result's to say
         state["status"] = ENDED
     else:
-        check_name(position["phase"], "phase", [*notation.PHASES, OVER])
+        check_name(position["phase"], "phase", [*notation.phases, OVER])
         state["to_move"] = check_integer(position["to_move"], "to_move", 0, game.num_players - 1)
         state["status"] = RUNNING
     notation.fill(game.options, own, position["phase"], state)
     if over:
         _check_result(game, state, position["result"])
-    return state
+    elif not game.mask(state).any():
+        refuse("position", "nothing is legal in it, although it is not over")
+    return states.reshape(())
 
 
 def _is_text(value: Any, text: str) -> bool:
@@ -140,6 +142,6 @@ def _check_result(game: "Game", state: np.void, result: Any) -> None:
         # as data: 62.0 and true are equal to 62 and 1 in Python
         if first_difference(expected[name], result[name]) is not None:
             refuse(f"result.{name}", f"must be {expected[name]}, not {shorten(result[name])}")
-    reason = game.spec.module("notation").ending_error(state)
+    reason = game.spec.notation().ending_error(state)
     if reason:
         refuse("result", reason)

@@ -21,11 +21,12 @@ import numpy as np
 from ..engine.random_stream import checked_seed
 from ..game import Game, IllegalMove, Position, make_game
 from ..options import with_later_ones
+from ..records.notation import LastMove
 from ..registry import describe
 from ..system.files import read_lines, write_atomically
 from ..system.messages import shorten
 from ..system.strict_json import json_bytes, parse_json
-from ..view.svg import LastMove
+from ..validation.states import State
 from .position_validation import check_list, check_object
 
 FORMAT = "meeplezoo-record/1"
@@ -60,8 +61,8 @@ def make_record(
     game: Game,
     seed: int,
     agents: Sequence[str],
-    history: Iterable[tuple[np.void, int]],
-    final: np.void,
+    history: Iterable[tuple[State, int]],
+    final: State,
     positions: bool = False,
     forfeit: tuple[int, str] | None = None,
 ) -> Record:
@@ -161,7 +162,7 @@ def _check_forfeit(forfeit: dict[str, Any]) -> None:
         raise ValueError("forfeit: needs the number of a player and a text as its reason")
 
 
-def check_end(stored: StoredRecord, state: np.void, where: str) -> None:
+def check_end(stored: StoredRecord, state: State, where: str) -> None:
     """Raise RecordError unless the game is over, or goes on with the player to move who forfeits it."""
     forfeit = stored.record.get("forfeit")
     if forfeit is None:
@@ -171,7 +172,7 @@ def check_end(stored: StoredRecord, state: np.void, where: str) -> None:
         raise RecordError(f"line {stored.line}: forfeit: player: must be the one to move in a game that goes on")
 
 
-def check_player(stored: StoredRecord, index: int, state: np.void) -> None:
+def check_player(stored: StoredRecord, index: int, state: State) -> None:
     """Raise RecordError unless the game goes on and the ply's player is the one to move."""
     player = stored.record["plies"][index]["player"]
     if stored.game.is_over(state):
@@ -180,7 +181,7 @@ def check_player(stored: StoredRecord, index: int, state: np.void) -> None:
         raise RecordError(f"{stored.at(index)}: player: is {shorten(player)}, but player {state['to_move']} is to move")
 
 
-def play_ply(stored: StoredRecord, index: int, state: np.void) -> None:
+def play_ply(stored: StoredRecord, index: int, state: State) -> None:
     """Play the move of a ply in place; RecordError if it is not legal."""
     try:
         stored.game.play(state, stored.record["plies"][index]["move"])
@@ -209,7 +210,7 @@ def replay(stored: StoredRecord) -> Iterator[tuple[Position, LastMove | None]]:
     yield game.position(final), last_move
 
 
-def read_position(stored: StoredRecord, position: Any, where: str) -> np.void:
+def read_position(stored: StoredRecord, position: Any, where: str) -> np.ndarray:
     """Return the state of a position of the record; RecordError that says where it stands if it cannot be."""
     try:
         return stored.game.from_position(position, stored.record["seed"])

@@ -6,7 +6,6 @@ it needs positions, and every ply is checked on its own: from the position given
 its move, and then all of the next position that chance did not decide (`chance_free` of the game's notation).
 """
 
-from collections.abc import Callable
 from typing import Any, NoReturn
 
 import numpy as np
@@ -14,6 +13,7 @@ import numpy as np
 from ..game import Position
 from ..system.messages import shorten
 from ..system.strict_json import first_difference
+from ..validation.states import State
 from .record import RecordError, StoredRecord, check_end, check_player, play_ply, read_position
 
 __all__ = ["check_record", "first_difference"]
@@ -86,7 +86,7 @@ def _check_position(
             _refuse(where, difference)
         raise RecordError(f"{where}: {str(error).removeprefix('position: ')}") from None
     if not own_chance:
-        chance_free: Callable[[Position, Position], Position] = game.spec.module("notation").chance_free
+        chance_free = game.spec.notation().chance_free
         expected, read = chance_free(before, expected), chance_free(before, read)
     difference = first_difference(expected, read)
     if difference is not None:
@@ -98,7 +98,7 @@ def _refuse(where: str, difference: tuple[str, str]) -> NoReturn:
     raise RecordError(f"{where}{key}: {reason}")
 
 
-def _check_legal(stored: StoredRecord, index: int, state: np.void) -> None:
+def _check_legal(stored: StoredRecord, index: int, state: State) -> None:
     """Compare the legal moves of a ply, as a set, with those of the rules."""
     game, legal = stored.game, stored.record["plies"][index]["legal"]
     where = f"{stored.at(index)}: legal"

@@ -1,28 +1,14 @@
 """Whether records are states that a game can reach: all that kernels rely on without looking."""
 
-from pathlib import Path
-from types import ModuleType
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..engine import compilation
-from ..engine.state import HEADER, RUNNING, UNUSED, Field
-from ..spec import GameSpec
+from ..engine.state import HEADER, RUNNING, Field
+from ..engine.validity import STUCK, find_first_fault
 
 if TYPE_CHECKING:
     from ..game import Game
-
-_bound: dict[str, ModuleType] = {}
-
-
-def _kernels(spec: GameSpec) -> ModuleType:
-    """Return the kernels bound to a game's rules and its faults, loaded once."""
-    if spec.name not in _bound:
-        path = Path(compilation.__file__).with_name("validity.py")
-        rules, validity = spec.module("rules"), spec.module("validity")
-        _bound[spec.name] = compilation.load_bound(path, spec.name, rules=rules, validity=validity)
-    return _bound[spec.name]
 
 
 def check_states(game: "Game", states: np.ndarray, name: str, games: np.ndarray | None = None) -> None:
@@ -32,17 +18,15 @@ def check_states(game: "Game", states: np.ndarray, name: str, games: np.ndarray 
     record, that in `games` (int64 [n]) if there is one.
     """
     numbers = np.arange(len(states)) if games is None else games
-    ranges = [*HEADER, *game.spec.state_fields, Field("to_move", "u1", game.num_players - 1)]
-    if UNUSED in (states.dtype.names or ()):
-        ranges.append(Field(UNUSED, "u1", 0))
+    ranges = [*HEADER, *game.spec.state_fields, Field("to_move", "u1", game.num_players - 1), game.spec.marker]
     for field in ranges:
         _check_range(states, field, name, numbers)
-    kernels, faults = _kernels(game.spec), game.spec.module("validity").FAULTS
-    index, fault = kernels.first_fault(states, game.template.copy())
+    index, fault = find_first_fault(states, game.template.copy(), np.empty(game.num_actions, np.int8))
     if index >= 0:
-        reason = "nothing is legal in it, although it is not over" if fault == kernels.STUCK else faults[fault]
+        stuck = "nothing is legal in it, although it is not over"
+        reason = stuck if fault == STUCK else game.spec.kernels().faults[fault]
         raise ValueError(f"{name}: game {numbers[index]} cannot be: {reason}")
-    notation = game.spec.module("notation")
+    notation = game.spec.notation()
     for index in np.flatnonzero(states["status"] != RUNNING).tolist():
         ending = notation.ending_error(states[index])
         if ending:

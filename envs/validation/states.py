@@ -14,6 +14,9 @@ from ..options import Choice, Option
 from ..system.messages import shorten
 from .arrays import is_plain
 
+State = np.ndarray | np.void
+"""One record: an array of the shape (), as `Game.new` returns it, or an item of an array of records."""
+
 
 class StateDoor:
     """Lets in the states of one game with its options.
@@ -25,15 +28,15 @@ class StateDoor:
         self._name = name
         self._dtype = template.dtype
         self._options = options
-        places = [self._place(option) for option in options]
-        first, stop = min(start for start, _ in places), max(stop for _, stop in places)
-        if stop - first != sum(stop - start for start, stop in places):
+        offsets = [self._place(option) for option in options]
+        first, stop = min(start for start, _ in offsets), max(stop for _, stop in offsets)
+        if stop - first != sum(stop - start for start, stop in offsets):
             raise TypeError(f"{name}: the options do not lie side by side in a record")
         # all options as one field: one comparison instead of several
         self._as_options = np.dtype(
             {"names": ["all"], "formats": [f"V{stop - first}"], "offsets": [first], "itemsize": template.dtype.itemsize}
         )
-        self._blank = template
+        self._template = template
         self._option_bytes = self._options_of(template)
 
     def _place(self, option: Option) -> tuple[int, int]:
@@ -45,22 +48,20 @@ class StateDoor:
         return states.view(self._as_options)["all"].tobytes()
 
     def one(self, state: Any, *, to_write: bool = False) -> np.ndarray:
-        """Return a state as an array [1]: a view of it, or a copy of one that is read-only.
+        """Return a state as an array [1]: a view of it, or a copy where that is not possible (see `write_back`).
 
         Raises ValueError, one sentence, if it is no state of the game with these options, or read-only `to_write`.
         """
-        if isinstance(state, np.ndarray) and state.shape == () and state.dtype.names is not None:
-            state = np.asarray(state)[()]
-        if not isinstance(state, np.void):
+        one_record = isinstance(state, np.ndarray) and state.shape == () and state.dtype.names is not None
+        if not one_record and not isinstance(state, np.void):
             raise ValueError(f"a state of {self._name} must be one record, as Game.new makes them, not {_kind(state)}")
         if state.dtype is not self._dtype and state.dtype != self._dtype:
             raise ValueError(f"a state of {self._name} must have the fields of its records, not other ones")
-        if state.flags.writeable:
-            batch = as_batch(state)
-        elif to_write:
+        if to_write and not state.flags.writeable:
             raise ValueError("the state is read-only, so that nothing can be played in it")
-        else:
-            batch = np.array(state).reshape(1)
+        batch = as_batch(state)
+        if not batch.flags.writeable:
+            batch = batch.copy()
         if batch.dtype is not self._dtype or not batch.flags.carray:
             batch = self._brought_in(batch, to_write)
         if self._options_of(batch) != self._option_bytes:
@@ -103,7 +104,7 @@ class StateDoor:
     def _refuse_options(self, states: np.ndarray, beginning: str) -> NoReturn:
         for option in self._options:
             field = f"option_{option.name}"
-            expected = int(self._blank[field][0])
+            expected = int(self._template[field][0])
             other = states[field][states[field] != expected]
             if len(other):
                 found, wanted = _decode(option, int(other[0])), _decode(option, expected)
@@ -122,26 +123,14 @@ def _kind(value: Any) -> str:
     return f"an array of the shape {value.shape}" if isinstance(value, np.ndarray) else f"a {type(value).__name__}"
 
 
-def as_batch(state: np.void) -> np.ndarray:
-    """Return a view of one record as an array of length 1; what is written there is written in the record."""
-    if state.base is not None:
-        batch = np.asarray(state)
-        # numpy promises a view, and has lent copies and read-only ones
-        if batch.base is state and batch.flags.writeable == state.flags.writeable:
-            return batch.reshape(1)
-    # numpy would copy a record that owns its memory, as one out of a pickle does
-    return np.asarray(_Memory(state)).view(state.dtype)
+def as_batch(state: State) -> np.ndarray:
+    """Return one record as an array of length 1: a view of it; a copy of an `np.void` that owns its memory."""
+    # numpy lends no view of the memory of such a scalar, as one out of a pickle is
+    return np.asarray(state).reshape(1)
 
 
-class _Memory:
-    """Lends the memory of a record, which it keeps alive, for writing if the record can be written."""
-
-    def __init__(self, state: np.void) -> None:
-        self._state = state
-        address = np.frombuffer(state, np.uint8).__array_interface__["data"][0]
-        self.__array_interface__ = {
-            "version": 3,
-            "shape": (1,),
-            "typestr": f"|V{state.nbytes}",
-            "data": (address, not state.flags.writeable),
-        }
+def write_back(batch: np.ndarray, state: State) -> None:
+    """Write an array [1] from `StateDoor.one` to the state that it was made of, if it is a copy."""
+    if not np.shares_memory(batch, np.asarray(state)):
+        for name in batch.dtype.names or ():
+            state[name] = batch[name][0]

@@ -9,6 +9,8 @@ def result_sentence(result: dict[str, Any]) -> str:
     """Returns who has won, and the scores; `result` is the key of a finished position."""
     winners = [str(winner) for winner in result["winners"]]
     scores = " : ".join(str(score) for score in result["scores"])
+    if not winners:
+        return f"Game over: nobody wins ({scores})"
     if len(winners) == 1:
         return f"Game over: player {winners[0]} wins ({scores})"
     return f"Game over: players {', '.join(winners[:-1])} and {winners[-1]} share the win ({scores})"

@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 
 from ..game import Game
+from ..records.notation import LastMove
 from .ansi import supports_colour
 from .pixels import Window, rgb_array
-from .svg import LastMove
 
 RENDER_MODES = ("human", "ansi", "rgb_array", "svg")
 RENDER_FPS = 2
@@ -39,8 +39,8 @@ class Renderer:
         position = self._game.position(state)
         if self._mode == "ansi":
             colour = supports_colour(sys.stdout)
-            return self._game.spec.module("view.text").text(position, last_move, seat, colour)
-        svg: str = self._game.spec.module("view.svg").svg(position, last_move, seat)
+            return self._game.spec.view().text(position, last_move, seat, colour)
+        svg = self._game.spec.view().svg(position, last_move, seat)
         if self._mode == "svg":
             return svg
         pixels = rgb_array(svg)

@@ -1,8 +1,8 @@
-"""What the pictures of all games share: the last move, boxes, and the building of SVG text."""
+"""What the pictures of all games share: boxes, and the building of SVG text."""
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 from xml.sax.saxutils import escape, quoteattr
 
 
@@ -42,10 +42,3 @@ class Box(NamedTuple):
     def grown(self, margin: float) -> Box:
         """Returns the box with `margin` added on all four sides (taken away if negative)."""
         return Box(self.x - margin, self.y - margin, self.width + 2 * margin, self.height + 2 * margin)
-
-
-class LastMove(NamedTuple):
-    """The move that led to the position shown: who made it, and the move in JSON notation."""
-
-    player: int
-    move: dict[str, Any]

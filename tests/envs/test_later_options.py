@@ -3,7 +3,6 @@
 import json
 
 import pytest
-from other_games import other_games  # noqa: F401
 
 from meeplezoo.agents import make_agent
 from meeplezoo.agents.arena.recording import record_games

@@ -6,7 +6,6 @@ from math import factorial
 import gymnasium
 import numpy as np
 import pytest
-from other_games import other_games  # noqa: F401
 from pettingzoo.test import api_test
 
 from meeplezoo.agents import DecisionBatch, make_agent
@@ -18,10 +17,10 @@ from meeplezoo.agents.arena.tournament import play_tournament
 from meeplezoo.cli.main import main
 from meeplezoo.envs import GameBatch, make_game
 from meeplezoo.envs.engine.rewards import MARGIN, OUTCOME, RANK, write_rewards
-from meeplezoo.envs.interfaces.registration import env
+from meeplezoo.envs.engine.standing import game_returns
+from meeplezoo.envs.interfaces.pettingzoo_env import env
 from meeplezoo.envs.records.record import read_records, write_records
 from meeplezoo.envs.records.record_validation import check_record
-from meeplezoo.envs.search import game_returns
 
 pytestmark = pytest.mark.usefixtures("other_games")
 
@@ -80,7 +79,7 @@ def test_whoever_plays_alone_has_the_own_score_as_margin():
     scores, ranks = batch.results()
     assert {0, 1} == set(ranks.ravel().tolist())
     np.testing.assert_array_equal(game.margins(batch.states), (scores / 10).astype(np.float32))
-    returns = game_returns(game.spec, scores, ranks, 0.5)
+    returns = game_returns(scores, ranks, 0.5, game.spec.margin_scale)
     assert returns == pytest.approx(0.5 * (ranks == 0) + 0.25 + 0.25 * np.tanh(scores / 10))
 
 

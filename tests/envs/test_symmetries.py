@@ -28,7 +28,7 @@ def game_id(game: Game) -> str:
 
 
 def symmetry(game: Game):
-    return game.spec.module("symmetry")
+    return game.spec.symmetry()
 
 
 def draw(game: Game, n: int, seed: int = 3):

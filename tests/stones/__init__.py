@@ -9,12 +9,47 @@ more option.
 
 from dataclasses import replace
 
-from meeplezoo.envs.engine.state import record_dtype
+from meeplezoo.envs.engine.dispatch import GameKernels
 from meeplezoo.envs.options import Choice, Number
+from meeplezoo.envs.records.notation import Notation
 from meeplezoo.envs.spec import GameSpec
+from meeplezoo.envs.view.position_view import PositionView
 
 from .observation import fields
-from .state import DTYPE, FIELDS, MOST_PLAYERS, MOST_STONES, NUM_ACTIONS, OPTION_NAMES
+from .state import FIELDS, MOST_PLAYERS, MOST_STONES, NUM_ACTIONS
+
+
+def _kernels() -> GameKernels:
+    from . import heuristic, observation, rules, validity
+
+    return GameKernels(
+        reset=rules.reset,
+        legal_mask=rules.legal_mask,
+        apply=rules.apply,
+        observe=observation.observe,
+        scores_and_ranks=rules.scores_and_ranks,
+        count_legal=rules.count_legal,
+        nth_legal=rules.nth_legal,
+        is_legal=rules.is_legal,
+        determinize=rules.determinize,
+        action_values=heuristic.action_values,
+        projected_scores=heuristic.projected_scores,
+        find_fault=validity.find_fault,
+        faults=validity.FAULTS,
+    )
+
+
+def _notation() -> Notation:
+    from . import notation as own
+
+    return Notation(("take",), own.move, own.action, own.position, own.fill, own.ending_error)
+
+
+def _view() -> PositionView:
+    from .view.svg import svg
+    from .view.text import text
+
+    return PositionView(svg, text)
 
 
 def _describe(name: str, fewest: int, most: int, usual: int) -> GameSpec:
@@ -22,16 +57,16 @@ def _describe(name: str, fewest: int, most: int, usual: int) -> GameSpec:
         name=name,
         title=name.title(),
         version=0,
-        package=__name__,
         options=(
             Number("num_players", fewest, most, usual, "players at the pile"),
             Number("pile", 5, MOST_STONES, 15, "stones at the beginning", original=True),
         ),
-        state_dtype=DTYPE,
         state_fields=FIELDS,
         num_actions=lambda options: NUM_ACTIONS,
-        observations=("flat",),
         observation_fields=fields,
+        kernels=_kernels,
+        notation=_notation,
+        view=_view,
         margin_scale=10.0,
         summary="Take stones from a pile; the last ones count most.",
     )
@@ -44,5 +79,4 @@ PEBBLE = replace(
     name="pebble",
     title="Pebble",
     options=(*GAME.options, Choice("ending", ("usual", "other"), "usual", "how it ends")),
-    state_dtype=record_dtype((*OPTION_NAMES, "ending"), FIELDS),
 )

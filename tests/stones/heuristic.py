@@ -4,7 +4,7 @@ import numpy as np
 
 from meeplezoo.envs.engine.compilation import kernel
 
-from .rules import count_legal, result
+from .rules import count_legal, scores_and_ranks
 from .state import LAST_POINTS
 
 
@@ -20,4 +20,4 @@ def action_values(state, values, scratch):
 @kernel
 def projected_scores(state, scores):
     ranks = np.zeros(6, np.int32)
-    result(state, scores, ranks)
+    scores_and_ranks(state, scores, ranks)

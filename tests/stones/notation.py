@@ -4,8 +4,6 @@ from meeplezoo.envs.records.position_validation import OVER, check_integer, chec
 
 from .state import MOST_LUCK, MOST_STONES, NUM_ACTIONS
 
-PHASES = ("take",)
-
 
 def move(options, action, state):
     return {"take": action + 1}
@@ -46,7 +44,3 @@ def fill(options, own, phase, state):
 
 def ending_error(state):
     return "" if state["stones"] == 0 else "there are stones left"
-
-
-def chance_free(before, after):
-    return after

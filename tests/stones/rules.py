@@ -17,13 +17,13 @@ __all__ = [
     "legal_mask",
     "nth_legal",
     "observe",
-    "result",
-    "set_up",
+    "reset",
+    "scores_and_ranks",
 ]
 
 
 @kernel
-def set_up(state):
+def reset(state):
     state["stones"] = state["option_pile"]
     for player in range(state["option_num_players"]):
         state["luck"][player] = draw(state["random"], MOST_LUCK + 1)
@@ -66,7 +66,7 @@ def apply(state, action):
 
 
 @kernel
-def result(state, scores, ranks):
+def scores_and_ranks(state, scores, ranks):
     players = np.int64(state["option_num_players"])
     for player in range(players):
         scores[player] = np.int64(state["taken"][player]) + np.int64(state["luck"][player])

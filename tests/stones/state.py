@@ -1,6 +1,6 @@
 """The record of a game."""
 
-from meeplezoo.envs.engine.state import Field, record_dtype
+from meeplezoo.envs.engine.state import Field
 
 MOST_PLAYERS = 6
 MOST_STONES = 40
@@ -9,11 +9,9 @@ NUM_ACTIONS = 4
 FIRST_LIMIT = 3
 LAST_POINTS = 3
 
-OPTION_NAMES = ("num_players", "pile")
 FIELDS = (
     Field("stones", "u1", MOST_STONES),
     Field("taken", "u1", MOST_STONES, (MOST_PLAYERS,)),
     Field("luck", "u1", MOST_LUCK, (MOST_PLAYERS,)),
     Field("last_take", "u1", NUM_ACTIONS),
 )
-DTYPE = record_dtype(OPTION_NAMES, FIELDS)

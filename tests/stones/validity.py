@@ -17,7 +17,7 @@ _STONES, _ABSENT, _OVER = range(1, len(FAULTS))
 
 
 @kernel
-def fault(state, spare):
+def find_fault(state, spare):
     stones = np.int64(state["stones"])
     for player in range(MOST_PLAYERS):
         stones += state["taken"][player]

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from ...records.notation import LastMove
 from ...view.captions import points, winners
 from ...view.stroke_font import letters, text_width
-from ...view.svg import Box, LastMove, element, rectangle
+from ...view.svg import Box, element, rectangle
 from ...view.svg_theme import (
     CARD,
     CARD_EDGE,

@@ -5,8 +5,8 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import Any
 
+from ...records.notation import LastMove
 from ...view.captions import result_sentence
-from ...view.svg import LastMove
 from ..state import COLOURS, FLOOR_COST
 
 FLOOR_COSTS = tuple(after - before for before, after in pairwise(FLOOR_COST))

@@ -5,9 +5,10 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from ...records.notation import LastMove
 from ...view.captions import player_order
 from ...view.stroke_font import letters
-from ...view.svg import Box, LastMove, document, element, rectangle
+from ...view.svg import Box, document, element, rectangle
 from ...view.svg_theme import CARD_EDGE, HEADER, INK, MARGIN, MUTED, PAGE, WIDTH, card, header, last_move_mark
 from ..state import COLOURS
 from .board_svg import BOARD_HEIGHT, board
@@ -59,7 +60,7 @@ def _layout(count: int) -> tuple[Box, Box, list[Box]]:
     takes the whole width; otherwise the supply stands beside the table.
     """
     top, height = HEADER + 8, _TABLE_HEIGHT[count]
-    places = [
+    boxes = [
         Box(
             MARGIN + place % 2 * (_BOARD_WIDTH + _GAP),
             top + height + _GAP + place // 2 * (BOARD_HEIGHT + _GAP),
@@ -70,10 +71,10 @@ def _layout(count: int) -> tuple[Box, Box, list[Box]]:
     ]
     width = WIDTH - 2 * MARGIN
     if count == 3:
-        return Box(MARGIN, top, width, height), places[3], places[:3]
+        return Box(MARGIN, top, width, height), boxes[3], boxes[:3]
     table = Box(MARGIN, top, width - _GAP - _SUPPLY_WIDTH, height)
     supply = Box(table.x + table.width + _GAP, top, _SUPPLY_WIDTH, height)
-    return table, supply, places[:count]
+    return table, supply, boxes[:count]
 
 
 def _table(position: dict[str, Any], box: Box, last_move: LastMove | None) -> str:

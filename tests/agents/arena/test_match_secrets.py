@@ -16,10 +16,10 @@ import pytest
 from meeplezoo.agents import make_agent
 from meeplezoo.agents.arena.evaluation import evaluate
 from meeplezoo.agents.arena.folder import TournamentFolder
+from meeplezoo.agents.arena.match_runner import Match
 from meeplezoo.agents.arena.match_seeds import MatchSeeds, Secrets, new_secret, read_secrets, secret_line
 from meeplezoo.agents.arena.matches import make_agents
 from meeplezoo.agents.arena.recording import record_games
-from meeplezoo.agents.arena.schedule import meeting_seeds, seatings
 from meeplezoo.agents.arena.settings import make_settings
 from meeplezoo.agents.arena.tournament import play_tournament
 from meeplezoo.agents.external import private_memory as private_memory_module
@@ -103,7 +103,7 @@ def test_a_secret_gives_every_game_and_agent_a_seed_of_its_own():
     np.testing.assert_array_equal(match.of_games(300, 200, 2), games[300:])
     others = [
         *(match.of_games(0, 500, 2) for match in (MatchSeeds(1, SECRET), MatchSeeds(0, new_secret()))),
-        *(match.of_games(0, 500, 2) for match in (MatchSeeds(0, SECRET, "1"), MatchSeeds(0, SECRET, "2"))),
+        *(MatchSeeds(0, SECRET, number, (0, 1)).of_games(0, 500, 2) for number in (1, 2)),
         match.of_agents(4),
     ]
     every = [*games, *np.concatenate(others).tolist()]
@@ -111,10 +111,12 @@ def test_a_secret_gives_every_game_and_agent_a_seed_of_its_own():
     assert max(every) < 2**53
     # the same on every machine
     assert games[:2] == [5454084647908818, 324042071555849]
-    seeds, agents = meeting_seeds(0, 3, (0, 2), 5, SECRET)
-    assert len(set(seeds.tolist())) == len(seeds) == 5 * len(seatings((0, 2)))
-    assert not set(agents) & set(seeds.tolist())
-    assert meeting_seeds(0, 4, (0, 2), 5, SECRET)[1] != agents
+    settings = tournament(deals=5, seed=0)
+    match = Match(3, (0, 2)).seeds(settings, SECRET)
+    seeds, agents = match.of_games(0, 10, 2).tolist(), match.of_agents(2)
+    assert len(set(seeds)) == len(seeds) == 10
+    assert not set(agents) & set(seeds)
+    assert Match(4, (0, 2)).seeds(settings, SECRET).of_agents(2) != agents
 
 
 SPY = """
@@ -180,7 +182,7 @@ def test_a_spy_finds_neither_the_seed_of_the_match_nor_a_deal(folder, capsys):
     assert set(spied["seeds"]) == {0}
     # 12 games in which it moves first: each has a deal of its own
     assert spied["starts"] == spied["games"] == 12
-    agents = make_agents(AZUL, ["random", "random"], 3, secret)
+    agents = make_agents(AZUL, ["random", "random"], MatchSeeds(3, secret))
     assert len(agents) == 2
     assert bot_seed(MatchSeeds(3, secret).of_agents(2)[0]) == spied["told"]
     assert secret.hex() not in json.dumps(spied["files"])
@@ -296,13 +298,13 @@ def without_seconds(path):
 
 def test_a_tournament_that_was_torn_off_goes_on_and_is_repeated_with_its_secrets(folder):
     whole = TournamentFolder("whole")
-    whole.begin(tournament())
+    whole.create(tournament())
     play_tournament(tournament(), whole)
     assert os.stat(whole.secret).st_mode & 0o777 == 0o600
     games = [json.loads(line) for line in whole.games.read_text().splitlines()]
     assert len({game["deal"] for game in games}) == len(games) == 12
     torn = TournamentFolder("torn")
-    torn.begin(tournament())
+    torn.create(tournament())
     torn.games.write_bytes(whole.games.read_bytes()[:1500])
     torn.records.write_bytes(whole.records.read_bytes())
     torn.secret.write_bytes(whole.secret.read_bytes()[:-20])
@@ -313,18 +315,18 @@ def test_a_tournament_that_was_torn_off_goes_on_and_is_repeated_with_its_secrets
     assert len(set(lines(torn.records)) & set(lines(whole.records))) == len(kept)
     for path in (whole, torn):
         again = TournamentFolder(f"{path.path}-again")
-        again.begin(tournament())
+        again.create(tournament())
         processes = 2 if path is torn else 1
         play_tournament(tournament(), again, processes, secrets=read_secrets(path.secret))
         assert without_seconds(again.games) == without_seconds(path.games)
         assert lines(again.records) == lines(path.records)
         assert read_secrets(again.secret) == read_secrets(path.secret)
-    # one secret for all meetings makes a tournament, too, in which they differ
+    # one secret for all matches makes a tournament, too, in which they differ
     one = play_tournament(tournament(records=False), secrets=Secrets(SECRET)).games
     assert len(set(one.deals.tolist())) == 12
 
 
-def test_the_secret_of_a_meeting_is_written_when_it_is_over(folder):
+def test_the_secret_of_a_match_is_written_when_it_is_over(folder):
     """What lies in the folder while a bot plays is of no use to it."""
     (folder / "reader.py").write_text("""
 import pathlib
@@ -342,7 +344,7 @@ class Reader:
 """)
     wanted = tournament(agents=["reader.py:Reader", "random"], rounds=3)
     cup = TournamentFolder("cup")
-    cup.begin(wanted)
+    cup.create(wanted)
     play_tournament(wanted, cup)
     assert Path("seen").read_text().split("\n") == ["0 0 0", "1 2 2", "2 4 4", ""]
     assert len(lines(cup.secret)) == 3
@@ -400,8 +402,8 @@ def test_lines_of_secrets_are_read_back(tmp_path):
     path = tmp_path / "secret"
     path.write_text(secret_line(SECRET, (0, ["ä", "b"])) + secret_line(bytes(16), (1, ["ä", "b"])))
     found = read_secrets(path)
-    assert found.of_meeting(0, ["ä", "b"]) == SECRET
-    assert found.of_meeting(2, ["ä", "b"]) != found.of_meeting(2, ["ä", "b"])
+    assert found.of_match(0, ["ä", "b"]) == SECRET
+    assert found.of_match(2, ["ä", "b"]) != found.of_match(2, ["ä", "b"])
     for line in (SECRET.hex(), secret_line(SECRET)):
         path.write_text(line)
         assert read_secrets(path) == Secrets(SECRET)

@@ -18,7 +18,7 @@ import numpy as np
 import pytest
 
 from meeplezoo.agents import DecisionBatch, agent_names, make_agent
-from meeplezoo.agents.arena.matches import MatchLog, play_matches
+from meeplezoo.agents.arena.matches import MatchLog, play_games
 from meeplezoo.agents.arena.settings import make_settings
 from meeplezoo.agents.arena.short_names import short_names
 from meeplezoo.agents.external import bot_process, session
@@ -139,7 +139,7 @@ def test_examples_of_the_page_play(page, text, games):
         assert agent.name == text
         agents = [agent, make_agent("random", game, 6)]
         seatings = np.array([[0, 1, 1, 1], [1, 0, 1, 1]])[:, : game.num_players]
-        batch = play_matches(game, agents, game_seeds(1, 2), seatings)
+        batch = play_games(game, agents, game_seeds(1, 2), seatings)
         assert (batch.states["status"] != 0).all()
 
 
@@ -477,9 +477,10 @@ import numpy as np
 from meeplezoo.agents import DecisionBatch
 from meeplezoo.agents.external.requests import warm_up
 from meeplezoo.envs import GameBatch, make_game
+from meeplezoo.envs.engine.batch import determinize_games, write_masks, write_observations
 game = make_game("manhattan")
 warm_up(game)
-kernels = (game.kernels.write_masks, game.kernels.write_observations, game.kernels.determinize)
+kernels = (write_masks, write_observations, determinize_games)
 print([len(kernel.signatures) for kernel in kernels])
 batch = GameBatch(game, 3)
 batch.reset(0)
@@ -717,12 +718,12 @@ def test_a_bot_is_never_shown_the_hands_of_others(page, game):
     agent = make_agent("shown.py:choose", game, 1)
     truths = []
 
-    def watch(games, states, actions):
+    def on_step(games, states, actions):
         truths.extend(state.copy() for state in states[states["to_move"] == 0])
 
     agents = [agent, make_agent("greedy", game, 2)]
     seatings = np.tile([0, 1, 1, 1], (2, 1))[:, : game.num_players]
-    play_matches(game, agents, game_seeds(1, 2), seatings, watch)
+    play_games(game, agents, game_seeds(1, 2), seatings, on_step)
     positions = [json.loads(line) for line in (page / "shown").read_text().splitlines()]
     assert len(positions) == len(truths) > 40
     compared = 0
@@ -798,13 +799,13 @@ def test_a_bot_is_told_which_game_a_decision_belongs_to(folder, monkeypatch, kin
     agents = [make_agent(text, AZUL, 1), make_agent("greedy", AZUL, 2)]
     seen = []
 
-    def watch(games, states, actions):
+    def on_step(games, states, actions):
         own = states["to_move"] == games % 2
         shown = DecisionBatch(AZUL, states).observation.sum(axis=1, dtype=np.float32)
         for game, state, value in zip(games[own], states[own], shown[own], strict=True):
             seen.append([int(game) + 7, int(state["ply"]), 0.0 if kind == "program" else float(value)])
 
-    play_matches(AZUL, agents, game_seeds(3, 4), np.array([[0, 1], [1, 0]] * 2), watch, first_index=7)
+    play_games(AZUL, agents, game_seeds(3, 4), np.array([[0, 1], [1, 0]] * 2), on_step, first_index=7)
     noted = [json.loads(line) for line in (folder / "noted").read_text().splitlines()]
     assert noted == seen
     assert {index for index, _, _ in noted} == {7, 8, 9, 10}
@@ -965,15 +966,15 @@ def test_time_to_start_is_given_apart_from_that_of_moves(folder):
     with pytest.raises(ValueError, match=r"did not say ready within 0\.3 s"):
         make_agent(text, AZUL, 0, start_seconds=0.3)
     agent = make_agent(text, AZUL, 0, start_seconds=60)
-    conduct = MatchLog(2, 2, 0.8)
+    log = MatchLog(2, 2, 0.8)
     agents = [agent, make_agent("random", AZUL, 1)]
     began = time.perf_counter()
-    play_matches(AZUL, agents, game_seeds(1, 2), np.array([[0, 1], [0, 1]]), None, conduct)
+    play_games(AZUL, agents, game_seeds(1, 2), np.array([[0, 1], [0, 1]]), None, log)
     elapsed = time.perf_counter() - began
     # the first decision ends the process, for the second one it is started anew
-    assert conduct.failures == {0: (0, "the program ended with exit code 1")}
+    assert log.failures == {0: (0, "the program ended with exit code 1")}
     assert agent.seconds_starting > 1
-    assert conduct.seconds.sum() + agent.seconds_starting < elapsed
+    assert log.seconds.sum() + agent.seconds_starting < elapsed
 
 
 def test_commands_give_bots_time_to_start(folder, capsys, monkeypatch):

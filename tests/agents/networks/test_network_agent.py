@@ -22,6 +22,7 @@ from meeplezoo.agents.networks.network_agent import NetworkAgent, NetworkSetting
 from meeplezoo.agents.networks.network_file import check_fits, load_network, make_metadata, save_network
 from meeplezoo.cli.main import main
 from meeplezoo.envs import GameBatch, make_game
+from meeplezoo.envs.engine.batch import determinize_games
 
 SMALL = Architecture("mlp", (16,))
 GAMES = [
@@ -600,7 +601,7 @@ def test_nobody_peeks(name, options, encoding, kind, settings):
     game = make_game(name, observation=encoding, **options)
     states = positions(game, 5, 12)
     others = states.copy()
-    game.kernels.determinize(others, states["to_move"].astype(np.int64), np.array([11, 22, 33, 44], np.uint32))
+    determinize_games(others, states["to_move"].astype(np.int64), np.array([11, 22, 33, 44], np.uint32))
     for state, other in zip(states, others, strict=True):
         assert other["random"].tolist() != state["random"].tolist()
         # in Azul only chance is hidden
@@ -648,7 +649,7 @@ def test_the_text_sets_the_agent(file):
             lambda game, states, *_, **settings: given.update(settings) or (np.ones((1, 180)), np.ones((1, 180))),
         )
         agent.act(DecisionBatch(game, positions(game, 1, 3)))
-    assert (given["exploration"], given["closed"], given["win_weight"]) == (2.0, True, 0.75)
+    assert (given["c_puct"], given["closed_loop"], given["win_weight"]) == (2.0, True, 0.75)
 
 
 @pytest.mark.parametrize(
@@ -671,7 +672,7 @@ def test_the_head_says_what_winning_weighs(value, training, win, tmp_path):
             "speed=3",
             "there is no setting 'speed'; the settings are sims, seconds, considered, c, plies, win, chance, sample",
         ),
-        ("sims", "sims must be an integer, not ''"),
+        ("sims", "setting 'sims' must have the form name=value"),
         ("sims=2.5", "sims must be an integer, not '2.5'"),
         ("c=x", "c must be a number, not 'x'"),
         ("sims=-1", "sims must be from 0 to"),

@@ -165,7 +165,7 @@ def test_a_saved_network_of_cells_plays_as_it_did(cells_run):
         actions = saved.act(decisions)
         np.testing.assert_array_equal(actions, kept.act(decisions))
         # refuses what is not legal
-        batch.step_some(running, actions)
+        batch.step_subset(running, actions)
         decided += len(running)
     assert decided > 200
 

@@ -22,20 +22,20 @@ def uniform(decisions):
     return mask / mask.sum(axis=1, keepdims=True), np.full((len(mask), decisions.game.num_players), 0.5, np.float32)
 
 
-@pytest.mark.parametrize("closed", [False, True])
+@pytest.mark.parametrize("closed_loop", [False, True])
 @pytest.mark.parametrize(("name", "options"), GAMES)
-def test_visits_are_legal_complete_and_independent_of_the_batch(name, options, closed):
+def test_visits_are_legal_complete_and_independent_of_the_batch(name, options, closed_loop):
     game = make_game(name, **options)
     states = positions(game, 3, 12)
     before = states.copy()
-    visits, returns = search_with_network(game, states, uniform, 40, seed=5, closed=closed)
+    visits, returns = search_with_network(game, states, uniform, 40, seed=5, closed_loop=closed_loop)
     np.testing.assert_array_equal(states.view(np.uint8), before.view(np.uint8))
     # the first simulation stays at the root
     assert visits.sum(axis=1).tolist() == [39] * 3
     for state, row in zip(states, visits, strict=True):
         assert not row[game.mask(state) == 0].any()
     assert ((returns >= 0) & (returns <= 1)).all()
-    alone, _ = search_with_network(game, states[:1], uniform, 40, seed=5, closed=closed)
+    alone, _ = search_with_network(game, states[:1], uniform, 40, seed=5, closed_loop=closed_loop)
     np.testing.assert_array_equal(alone[0], visits[0])
 
 

@@ -6,8 +6,8 @@ import pytest
 pytest.importorskip("torch")
 
 from meeplezoo.agents.search.batched_search import BatchedSearch
-from meeplezoo.agents.search.gumbel_search import RETURNS_SCALE, VISITS_SCALE, completed_qvalues, gumbel_search, softmax
-from meeplezoo.agents.search.sequential_halving import VisitPlan, VisitPlans, affordable
+from meeplezoo.agents.search.gumbel_search import completed_qvalues, gumbel_search, softmax
+from meeplezoo.agents.search.sequential_halving import SequentialHalvingSchedule, SequentialHalvingSchedules, affordable
 from meeplezoo.envs import GameBatch, make_game
 
 GAMES = [("azul", {}), ("azul", {"num_players": 3}), ("qwirkle", {}), ("manhattan", {})]
@@ -29,7 +29,7 @@ def sloping(decisions):
 
 
 @pytest.mark.parametrize(
-    ("considered", "simulations", "plan"),
+    ("max_num_considered_actions", "num_simulations", "plan"),
     [
         (1, 3, (0, 1, 2)),
         (2, 4, (0, 0, 1, 1)),
@@ -39,30 +39,30 @@ def sloping(decisions):
         (8, 24, (0,) * 8 + (1,) * 4 + (2,) * 4 + (3, 3, 4, 4, 5, 5, 6, 6)),
     ],
 )
-def test_the_plan_halves_what_is_considered(considered, simulations, plan):
-    found = VisitPlan(considered)
-    assert tuple(found.next_visits(simulations) for _ in range(simulations)) == plan
+def test_the_plan_halves_what_is_considered(max_num_considered_actions, num_simulations, plan):
+    found = SequentialHalvingSchedule(max_num_considered_actions)
+    assert tuple(found.next_visits(num_simulations) for _ in range(num_simulations)) == plan
 
 
-def halved(considered, simulations):
+def halved(max_num_considered_actions, num_simulations):
     """Return the plan of sequential halving as the paper has it, phase by phase."""
-    phases = max(1, (considered - 1).bit_length())
-    plan, visits, left = [], [0] * considered, considered
-    while len(plan) < simulations:
-        for _ in range(max(1, simulations // (phases * left))):
+    phases = max(1, (max_num_considered_actions - 1).bit_length())
+    plan, visits, left = [], [0] * max_num_considered_actions, max_num_considered_actions
+    while len(plan) < num_simulations:
+        for _ in range(max(1, num_simulations // (phases * left))):
             plan.extend(visits[:left])
             visits[:left] = [count + 1 for count in visits[:left]]
-        left = max(2, left // 2) if considered > 1 else 1
-    return plan[:simulations]
+        left = max(2, left // 2) if max_num_considered_actions > 1 else 1
+    return plan[:num_simulations]
 
 
 def test_plans_of_many_roots_are_those_of_single_ones():
     legal = np.array([1, 7, 40, 2, 7, 16])
-    for simulations in (1, 2, 9, 31, 64, 200):
-        plans = VisitPlans(legal, 16, simulations)
-        plans.fit(simulations)
-        found = np.stack([plans.next_visits() for _ in range(simulations)], axis=1)
-        assert found.tolist() == [halved(min(16, number), simulations) for number in legal.tolist()]
+    for num_simulations in (1, 2, 9, 31, 64, 200):
+        plans = SequentialHalvingSchedules(legal, 16, num_simulations)
+        plans.fit(num_simulations)
+        found = np.stack([plans.next_visits() for _ in range(num_simulations)], axis=1)
+        assert found.tolist() == [halved(min(16, number), num_simulations) for number in legal.tolist()]
 
 
 def test_fewer_actions_are_considered_where_all_would_not_have_their_share():
@@ -76,7 +76,7 @@ def test_fewer_actions_are_considered_where_all_would_not_have_their_share():
 
 
 def test_a_plan_goes_on_with_more_or_fewer_simulations():
-    plan = VisitPlan(16)
+    plan = SequentialHalvingSchedule(16)
     plan.consider(4)
     assert [plan.next_visits(8) for _ in range(3)] == [0, 0, 0]
     # there is more time than it seemed
@@ -88,7 +88,7 @@ def test_a_plan_goes_on_with_more_or_fewer_simulations():
     assert [plan.next_visits(20) for _ in range(4)] == [2, 2, 2, 3]
     assert [plan.next_visits(20) for _ in range(6)] == [3, 3, 4, 4, 5, 5]
     # actions that have had their simulation stay
-    plan = VisitPlan(8)
+    plan = SequentialHalvingSchedule(8)
     assert [plan.next_visits(100) for _ in range(6)] == [0] * 6
     plan.consider(2)
     assert [plan.next_visits(12) for _ in range(4)] == [1, 1, 1, 2]
@@ -120,7 +120,7 @@ def test_the_compiled_choice_is_the_plain_one():
         worth = scores + completed_qvalues(trees.priors, trees.values[seats], visits, returns)
         worth[(mask == 0) | (visits != turns)] = -np.inf
         expected = np.where(np.isinf(worth).all(axis=1), -1, worth.argmax(axis=1))
-        found = trees.planned(trees.values[seats], scores, np.full(6, turns), VISITS_SCALE, RETURNS_SCALE)
+        found = trees.select_root_actions(trees.values[seats], scores, np.full(6, turns))
         assert found.tolist() == expected.tolist()
 
 
@@ -136,7 +136,7 @@ def test_searches_are_legal_complete_and_independent_of_the_batch(name, options)
     states, mask = positions(game, 3, 12)
     before = states.copy()
     noise = np.random.default_rng(1).gumbel(size=mask.shape)
-    found = gumbel_search(game, states, mask, sloping, 20, 5, considered=6, noise=noise)
+    found = gumbel_search(game, states, mask, sloping, 20, 5, max_num_considered_actions=6, noise=noise)
     np.testing.assert_array_equal(states.view(np.uint8), before.view(np.uint8))
     assert found.visits.sum(axis=1).tolist() == [20] * 3
     assert not found.visits[mask == 0].any()
@@ -147,7 +147,7 @@ def test_searches_are_legal_complete_and_independent_of_the_batch(name, options)
     assert (counts == np.minimum(6, mask.sum(axis=1))).all()
     assert (found.visits[np.arange(3), found.actions] == found.visits.max(axis=1)).all()
     assert ((found.returns >= 0) & (found.returns <= 1)).all()
-    alone = gumbel_search(game, states[:1], mask[:1], sloping, 20, 5, considered=6, noise=noise[:1])
+    alone = gumbel_search(game, states[:1], mask[:1], sloping, 20, 5, max_num_considered_actions=6, noise=noise[:1])
     np.testing.assert_array_equal(alone.visits[0], found.visits[0])
     np.testing.assert_array_equal(alone.policy[0], found.policy[0])
 
@@ -159,13 +159,13 @@ def test_where_all_is_worth_the_same_the_policy_stays_and_is_drawn_from():
     many, masks = np.repeat(states, rows), np.repeat(mask, rows, axis=0)
     noise = np.random.default_rng(7).gumbel(size=masks.shape)
     # so few simulations that none comes near the end of the game
-    found = gumbel_search(game, many, masks, sloping, 2, 1, considered=2, noise=noise, nodes=600)
+    found = gumbel_search(game, many, masks, sloping, 2, 1, max_num_considered_actions=2, noise=noise, nodes=600)
     priors = mask[0] / (1.0 + np.arange(mask.shape[1]))
     priors /= priors.sum()
     np.testing.assert_allclose(found.policy[0], priors, atol=1e-5)
     shares = np.bincount(found.actions, minlength=len(priors)) / rows
     assert np.abs(shares - priors).max() < 4 * np.sqrt(0.25 / rows)
-    plain = gumbel_search(game, states, mask, sloping, 2, 1, considered=2)
+    plain = gumbel_search(game, states, mask, sloping, 2, 1, max_num_considered_actions=2)
     assert plain.actions.tolist() == [int(priors.argmax())]
 
 
@@ -187,8 +187,8 @@ def test_what_a_network_likes_gains_in_the_policy_and_is_played():
         values[:] = np.where(same, 0.9, 0.1)[:, None]
         return priors, values
 
-    found = gumbel_search(game, states, mask, knows, 64, 2, considered=8)
-    plain = gumbel_search(game, states, mask, sloping, 64, 2, considered=8)
+    found = gumbel_search(game, states, mask, knows, 64, 2, max_num_considered_actions=8)
+    plain = gumbel_search(game, states, mask, sloping, 64, 2, max_num_considered_actions=8)
     assert found.actions[0] == favourite
     assert found.policy[0, favourite] > 10 * plain.policy[0, favourite]
 
@@ -201,7 +201,9 @@ def test_the_policy_follows_a_search_as_far_as_it_is_told():
         values = 0.5 + 0.2 * np.sin(50 * decisions.observation.sum(axis=1, keepdims=True))
         return sloping(decisions)[0], np.hstack([values, 1 - values]).astype(np.float32)
 
-    found = {scale: gumbel_search(game, states, mask, uneven, 24, 5, policy_scale=scale) for scale in (0.0, 0.5, 1.0)}
+    found = {
+        scale: gumbel_search(game, states, mask, uneven, 24, 5, policy_target_scale=scale) for scale in (0.0, 0.5, 1.0)
+    }
     # the search itself is the same
     for one in found.values():
         np.testing.assert_array_equal(one.actions, found[1.0].actions)

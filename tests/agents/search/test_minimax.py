@@ -6,12 +6,13 @@ from patched_clock import clock_of_work
 
 from meeplezoo.agents import make_agent
 from meeplezoo.agents.arena.evaluation import evaluate
+from meeplezoo.agents.search import minimax_agent
 from meeplezoo.agents.search.minimax_agent import MinimaxSettings
 from meeplezoo.envs import make_game
+from meeplezoo.envs.engine.batch import determinize_games
 from meeplezoo.envs.engine.minimax import WIN
 from meeplezoo.envs.game import as_batch
 from meeplezoo.envs.interfaces.decision_batch import DecisionBatch
-from meeplezoo.envs.search import minimax_kernels
 
 AZUL = make_game("azul")
 AZUL_GREY = make_game("azul", wall="grey")
@@ -46,7 +47,7 @@ def game_of_greedy(seed):
 
 def heuristic(game, state):
     values = np.full(game.num_actions, -np.inf, np.float32)
-    game.spec.module("heuristic").action_values(state, values, np.zeros(1024, np.int64))
+    game.spec.kernels().action_values(state[()], values, np.zeros(1024, np.int64))
     return values
 
 
@@ -83,7 +84,7 @@ def slow_value(game, state, seat, depth, plies):
 def dealt_as_by(agent, game, state):
     """Return the deal that an agent of one sample is about to search, from a copy of its stream."""
     copy = as_batch(state).copy()
-    game.kernels.determinize(copy, np.array([state["to_move"]]), agent._stream.copy())
+    determinize_games(copy, np.array([state["to_move"]]), agent._stream.copy())
     return copy[0]
 
 
@@ -176,16 +177,15 @@ TICK = 1 / 1024
 
 def work_of(given):
     """Return the work of a call: 1 for a sample of depth 2, four times as much for every further decision."""
-    return int(given[2]["samples"][0]) * 4.0 ** (int(given[2]["depth"][0]) - 2)
+    return int(given[1]["samples"][0]) * 4.0 ** (int(given[1]["depth"][0]) - 2)
 
 
 def values_in_time(monkeypatch, text, limit):
     """Return an agent's action and values of one decision, where samples take TICK each; `limit` in TICKs or None."""
     agent = make_agent(text, AZUL, 5)
     if limit is not None:
-        kernels = minimax_kernels(AZUL.spec)
         # to load the kernels is not to think
-        clock_of_work(monkeypatch, kernels, work_of, TICK, loading=1000.0)
+        clock_of_work(monkeypatch, minimax_agent, "search_minimax", work_of, TICK, loading=1000.0)
     seen = []
     search = agent.search
     monkeypatch.setattr(agent, "search", lambda *given: seen.append(search(*given)) or seen[-1])
@@ -218,7 +218,7 @@ def test_settings():
     ("argument", "message"),
     [
         ("depht=3", "there is no setting 'depht'; the settings are depth, width, samples, plies"),
-        ("depth", "depth must be an integer, not ''"),
+        ("depth", "setting 'depth' must have the form name=value"),
         ("depth=1.5", "depth must be an integer, not '1.5'"),
         ("depth=0", "depth must be from 1 to 64"),
         ("width=-1", "width must be from 0 to"),

@@ -11,11 +11,12 @@ import pytest
 from patched_clock import clock_of_work
 
 from meeplezoo.agents import DecisionBatch, make_agent
-from meeplezoo.agents.arena.matches import play_matches
-from meeplezoo.agents.search.time_limit import search_end
+from meeplezoo.agents.arena.matches import play_games
+from meeplezoo.agents.search import mcts_agent
+from meeplezoo.agents.search.time_limit import deadline_of
 from meeplezoo.envs import make_game
+from meeplezoo.envs.engine.batch import apply_one, determinize_games
 from meeplezoo.envs.game import as_batch
-from meeplezoo.envs.search import search_kernels
 
 
 def position(name, options, players, seed, plies):
@@ -42,7 +43,7 @@ def returns(game, state, win=0.5):
 
 def after(game, state, action):
     state = state.copy()
-    game.kernels.apply_one(as_batch(state), action)
+    apply_one(as_batch(state), action)
     return state
 
 
@@ -85,7 +86,7 @@ def average_values(game, state, deals=250):
     total = dict.fromkeys(np.flatnonzero(game.mask(state)).tolist(), 0.0)
     for _ in range(deals):
         dealt = state.copy()
-        game.kernels.determinize(as_batch(dealt), seat, stream)
+        determinize_games(as_batch(dealt), seat, stream)
         values = action_values(game, dealt)
         if values is None:
             return None
@@ -465,7 +466,7 @@ def test_nobody_peeks(name, options, text):
     game, state = position(name, options, "random", 4, 12)
     other = state.copy()
     stream = np.array([11, 22, 33, 44], np.uint32)
-    game.kernels.determinize(as_batch(other), np.array([state["to_move"]], np.int64), stream)
+    determinize_games(as_batch(other), np.array([state["to_move"]], np.int64), stream)
     assert other["random"].tolist() != state["random"].tolist()
     if name != "azul":
         assert other["hands"].tolist() != state["hands"].tolist()
@@ -571,11 +572,11 @@ def test_the_tree_is_used_again_after_the_opponents_move():
     _, (_, reply), *_ = agent.view(game).line
     game.play(state, reply)
     agent.act(DecisionBatch(game, as_batch(state)))
-    assert agent.view(game).simulations > 3000
+    assert agent.view(game).num_simulations > 3000
     fresh = make_agent("mcts:sims=3000,chance=closed,leaf=random,plies=4,reuse=0", game, 3)
     fresh.act(DecisionBatch(game, as_batch(state)))
     fresh.act(DecisionBatch(game, as_batch(state)))
-    assert fresh.view(game).simulations == 3000
+    assert fresh.view(game).num_simulations == 3000
 
 
 TICK = 1 / 1024
@@ -584,7 +585,7 @@ TICK = 1 / 1024
 
 def ticking(monkeypatch, game, seconds=TICK, loading=0.0):
     """Patch the clock of the searches of a game."""
-    return clock_of_work(monkeypatch, search_kernels(game.spec), lambda given: given[3], seconds, loading)
+    return clock_of_work(monkeypatch, mcts_agent, "search_games", lambda given: given[3], seconds, loading)
 
 
 @pytest.mark.parametrize(
@@ -600,11 +601,11 @@ def ticking(monkeypatch, game, seconds=TICK, loading=0.0):
         (f"seconds={50 * TICK}", 70 * TICK, 1),
     ],
 )
-def test_seconds_end_a_search(monkeypatch, budget, seconds, simulations):
+def test_seconds_end_a_search(monkeypatch, budget, seconds, num_simulations):
     game = make_game("azul")
     ticking(monkeypatch, game, seconds)
     visits, _ = make_agent(f"mcts:{budget}", game, 1).search(game, game.new(1))
-    assert visits.sum() == simulations
+    assert visits.sum() == num_simulations
 
 
 @pytest.mark.parametrize(
@@ -616,13 +617,13 @@ def test_seconds_end_a_search(monkeypatch, budget, seconds, simulations):
         (f"seconds={40 * TICK}", 100 * TICK, 40),
     ],
 )
-def test_a_time_limit_ends_a_search(monkeypatch, budget, limit, simulations):
+def test_a_time_limit_ends_a_search(monkeypatch, budget, limit, num_simulations):
     game = make_game("azul")
     # to load the kernels is not to think
     ticking(monkeypatch, game, loading=1000.0)
     agent = make_agent(f"mcts:{budget}", game, 1)
     agent.act(DecisionBatch(game, as_batch(game.new(1)), seconds_per_move=limit))
-    assert agent.view(game).simulations == pytest.approx(simulations, abs=1)
+    assert agent.view(game).num_simulations == pytest.approx(num_simulations, abs=1)
 
 
 def test_a_time_limit_that_is_not_reached_changes_nothing(monkeypatch):
@@ -639,16 +640,16 @@ def test_the_time_limit_of_many_decisions(monkeypatch):
     game = make_game("azul")
     clock = ticking(monkeypatch, game)
     states = np.concatenate([as_batch(game.new(seed)) for seed in range(4)])
-    assert search_end(DecisionBatch(game, states), 0, 0.0) == math.inf
+    assert deadline_of(DecisionBatch(game, states), 0, 0.0) == math.inf
     decisions = DecisionBatch(game, states, seconds_per_move=10.0)
-    assert search_end(decisions, 0, 0.0) == 9.0
+    assert deadline_of(decisions, 0, 0.0) == 9.0
     # what the first left is not spent
     clock.now = 3.0
-    assert search_end(decisions, 1, 0.0) == 3.0 + 9.0
+    assert deadline_of(decisions, 1, 0.0) == 3.0 + 9.0
     # what the first two took too much is taken from the others
     clock.now = 32.0
-    assert search_end(decisions, 2, 0.0) == 32.0 + 0.9 * 4.0
-    assert search_end(decisions, 3, 0.0) == 32.0 + 0.9 * 8.0
+    assert deadline_of(decisions, 2, 0.0) == 32.0 + 0.9 * 4.0
+    assert deadline_of(decisions, 3, 0.0) == 32.0 + 0.9 * 8.0
 
 
 @pytest.mark.parametrize(("name", "options"), MIDDLES)
@@ -656,7 +657,7 @@ def test_plays_whole_games(name, options):
     game = make_game(name, **options)
     agents = [make_agent("mcts:sims=16", game, 1), make_agent("random", game, 2)]
     seatings = np.array([[0] + [1] * (game.num_players - 1)])
-    batch = play_matches(game, agents, np.array([7], np.uint64), seatings)
+    batch = play_games(game, agents, np.array([7], np.uint64), seatings)
     assert game.is_over(batch.states[0])
 
 
@@ -680,7 +681,7 @@ def test_a_single_legal_action_costs_no_search(name, options, monkeypatch):
     ("argument", "message"),
     [
         ("speed=3", "there is no setting 'speed'; the settings are sims, seconds, select"),
-        ("sims", "sims must be an integer, not ''"),
+        ("sims", "setting 'sims' must have the form name=value"),
         ("sims=many", "sims must be an integer, not 'many'"),
         ("sims=1e3", "sims must be an integer, not '1e3'"),
         ("c=x", "c must be a number, not 'x'"),

@@ -15,10 +15,11 @@ import pytest
 from meeplezoo.envs.azul.view.captions import last_move_sentence
 from meeplezoo.envs.azul.view.svg import svg
 from meeplezoo.envs.azul.view.text import text
+from meeplezoo.envs.records.notation import LastMove
 from meeplezoo.envs.view.ansi import supports_colour
 from meeplezoo.envs.view.pixels import Window, rgb_array
 from meeplezoo.envs.view.stroke_font import letters, text_width
-from meeplezoo.envs.view.svg import LastMove, number
+from meeplezoo.envs.view.svg import number
 
 SVG = "{http://www.w3.org/2000/svg}"
 TAKE = LastMove(1, {"source": 2, "colour": "red", "line": 4})

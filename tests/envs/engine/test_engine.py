@@ -13,6 +13,7 @@ import pytest
 from every_game import player_counts
 
 from meeplezoo.envs import Game, GameBatch, IllegalMove, game_names, make_game
+from meeplezoo.envs.engine.batch import determinize_games
 from meeplezoo.envs.engine.random_stream import MAX_SEED, draw, game_seeds, next_word, seed_stream
 from meeplezoo.envs.engine.rewards import MARGIN, OUTCOME, RANK, write_rewards
 from meeplezoo.envs.game import as_batch
@@ -397,7 +398,7 @@ def test_observation_and_mask_hide_what_the_seat_cannot_see(game: Game) -> None:
     seats = batch.to_move.astype(np.int64)
     stream = np.array([1, 2, 3, 4], np.uint32)
     determinized = batch.states.copy()
-    game.kernels.determinize(determinized, seats, stream)
+    determinize_games(determinized, seats, stream)
     other = batch.clone()
     other.states[:] = determinized
     assert (batch.observe(seats) == other.observe(seats)).all()
@@ -448,6 +449,7 @@ import numpy as np
 warnings.simplefilter("error")
 from meeplezoo.agents import DecisionBatch, make_agent
 from meeplezoo.envs import game_names, make_game
+from meeplezoo.envs.engine.batch import determinize_games
 from meeplezoo.envs.game import as_batch
 from meeplezoo.envs.registry import describe
 for name in game_names():
@@ -462,7 +464,7 @@ for name in game_names():
             # a copy that owns its memory, and a game read from its position
             state = pickle.loads(pickle.dumps(state))
             seen.update(game.from_position(game.position(state), 5).tobytes())
-            game.kernels.determinize(as_batch(state), np.array([seat]), stream)
+            determinize_games(as_batch(state), np.array([seat]), stream)
         decisions = DecisionBatch(game, as_batch(state))
         seen.update(decisions.projected_margins.tobytes())
         action = int(random.act(decisions)[0])

@@ -15,6 +15,8 @@ import time
 from pathlib import Path
 
 import pytest
+import stones
+from other_games import write_distribution
 
 from meeplezoo.envs.engine import cache_folders, kernel_cache
 from meeplezoo.envs.engine.cache_folders import KERNEL, MARKER, UNFINISHED, CacheFolders, find_folders
@@ -237,7 +239,7 @@ def tiny(tmp_path, monkeypatch):
     monkeypatch.setattr(kernel_cache, "folders", lambda: CacheFolders((folder,), folder))
     cache_folders.renew_folder(folder)
     kernel_cache._tell_once.cache_clear()
-    kernel_cache._outside_hash.cache_clear()
+    kernel_cache._hash_other_sources.cache_clear()
     file = tmp_path / "tiny.py"
     file.write_text(
         "from meeplezoo.envs.engine.compilation import kernel\n@kernel\ndef double(number):\n    return 2 * number\n"
@@ -373,7 +375,7 @@ def test_constants_that_a_kernel_imports_belong_to_it(tiny, tmp_path):
     try:
         assert [tiny(), tiny()] == ["compiled", "loaded"]
         (tmp_path / "more_of_tiny.py").write_text("FACTOR = 42 // 21\n")
-        for cached in (kernel_cache._outside_hash, module_sources):
+        for cached in (kernel_cache._hash_other_sources, module_sources):
             cached.cache_clear()
         assert tiny() == "compiled"
     finally:
@@ -424,7 +426,7 @@ def test_an_edit_of_anything_that_kernels_see_makes_another_version(tmp_path):
         path.write_text(f"{source}\nANOTHER = 1\n")
         assert version() != first
         path.write_text(source)
-    for path in [*tree.glob("*/drawing.py"), *tree.glob("*/text.py"), tree / "records.py"]:
+    for path in [*tree.glob("*/view/*.py"), tree / "records/record.py"]:
         path.write_text(f"{path.read_text()}\nANOTHER = 1\n")
     assert version() == first
     for path in tree.glob("*/state.py"):
@@ -454,9 +456,46 @@ def test_the_sources_of_kernels_are_those_that_the_syntax_tree_shows():
 def has_kernels(tree):
     functions = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]
     names = {decorator.id for each in functions for decorator in each.decorator_list if isinstance(decorator, ast.Name)}
-    return bool(names & {"kernel", "inlined"})
+    return bool(names & {"kernel", "inline_kernel"})
 
 
 @needs_compiler
 def test_the_folder_in_use_is_that_of_this_version():
     assert cache_directory().name == source_hash()
+
+
+_LAST_STONES = """
+import sys
+from meeplezoo.envs import make_game
+from meeplezoo.envs.engine import batch
+
+game = make_game("duel", pile=5)
+state = game.new(1)
+luck = state["luck"].tolist()
+while not game.is_over(state):
+    game.play_action(state, int(game.mask(state).nonzero()[0][0]))
+taken = state["taken"].tolist()
+scores = game.result(state)["scores"]
+gained = [score - own - lucky for score, own, lucky in zip(scores, taken, luck)]
+print(gained, sum(batch.apply_one._cache_hits.values()))
+"""
+
+
+@needs_compiler
+def test_an_edit_of_a_constant_of_another_packages_game_compiles_its_kernels_anew(tmp_path):
+    """What the generic kernels have of a game is part of their code, wherever the game comes from."""
+    shutil.copytree(Path(stones.__file__).parent, tmp_path / "stones", ignore=shutil.ignore_patterns("__pycache__"))
+    write_distribution(tmp_path, "stones", {"duel": "stones:DUEL"})
+    path = tmp_path / "stones" / "state.py"
+    environment = {**os.environ, "MEEPLEZOO_CACHE_DIR": str(tmp_path / "cache"), "PYTHONPATH": str(tmp_path)}
+
+    def points_of_the_last_stones():
+        command = [sys.executable, "-c", _LAST_STONES]
+        done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=300, check=True)
+        return done.stdout.strip()
+
+    assert [points_of_the_last_stones() for _ in range(2)] == ["[3, 0] 0", "[3, 0] 1"]
+    source = path.read_text()
+    assert "LAST_POINTS = 3" in source
+    path.write_text(source.replace("LAST_POINTS = 3", "LAST_POINTS = 7"))
+    assert [points_of_the_last_stones() for _ in range(2)] == ["[7, 0] 0", "[7, 0] 1"]

@@ -51,9 +51,10 @@ def play_single(game, seen):
         else:
             call(game, "play_action", state, np.int32(action))
             state = call(game, "from_position", call(game, "position", state), 3)
+    note(seen, call(game, "find_illegal", np.array([state]), np.array([-1])))
     call(game, "play_action", call(game, "new", 1), np.flatnonzero(game.mask(game.new(1)))[0])
     note(seen, state, call(game, "margins", np.array([state])), call(game, "projected_margins", np.array([state])))
-    note(seen, call(game, "with_observation", game.observation).name, call(game, "num_actions"), call(game, "form"))
+    note(seen, call(game, "with_observation", game.observation).name, call(game, "num_actions"), call(game, "encoding"))
 
 
 def play_batch(game, seen, threads):
@@ -64,8 +65,8 @@ def play_batch(game, seen, threads):
         actions = call(batch, "random_actions")
         call(batch, "step", actions, check=ply % 2 == 0, mask=mask, observation=observation)
         note(seen, mask, observation, actions, *(call(batch, name) for name in ("rewards", "done", "truncated")))
-    call(batch, "step_some", np.array([2, 0]), call(batch, "random_actions")[[2, 0]])
-    call(batch, "step_some", np.array([1]), call(batch, "random_actions")[1:2], check=False)
+    call(batch, "step_subset", np.array([2, 0]), call(batch, "random_actions")[[2, 0]])
+    call(batch, "step_subset", np.array([1]), call(batch, "random_actions")[1:2], check=False)
     # an illegal one, untested
     call(batch, "step", np.full(3, int(np.flatnonzero(mask[0] == 0)[0])), check=False)
     call(batch, "reset", np.array([4, 5, 6]))
@@ -122,7 +123,8 @@ def test_every_public_method_works_without_compilation() -> None:
     assert outputs[0] == outputs[1]
     # what is left out runs no kernel
     assert outputs[0].splitlines()[-3:] == [
-        "Game left out: blank door kernels name num_players observation_fields observation_ranges observation_size",
+        "Game left out: door make_workspace name num_players observation_fields observation_ranges observation_size "
+        "template",
         "GameBatch left out:",
         "DecisionBatch left out: game_indices plies",
     ]

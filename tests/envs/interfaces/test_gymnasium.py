@@ -18,7 +18,7 @@ from gymnasium.wrappers.vector import RecordEpisodeStatistics
 from meeplezoo.agents import make_agent
 from meeplezoo.envs import GameBatch, IllegalMove, make_game
 from meeplezoo.envs.engine.random_stream import game_seeds
-from meeplezoo.envs.interfaces import opponent_batch as seated_batch
+from meeplezoo.envs.interfaces import opponent_batch
 from meeplezoo.envs.interfaces.opponent_batch import OpponentBatch, seats_of_seeds
 from meeplezoo.envs.registry import describe
 
@@ -88,7 +88,7 @@ def test_ids_work_whichever_is_imported_first(imports):
     )
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     titles = ("Azul", "Qwirkle", "Manhattan")
-    assert run.stdout.splitlines() == [f"meeplezoo/{title}-v0 3 2 SeatedVectorEnv" for title in titles]
+    assert run.stdout.splitlines() == [f"meeplezoo/{title}-v0 3 2 NamedOpponentsVectorEnv" for title in titles]
 
 
 @pytest.mark.parametrize(("name", "options"), CASES)
@@ -522,17 +522,17 @@ def test_a_game_that_ends_before_the_learners_first_turn_does_not_count(monkeypa
     assert scores[0] != scores[1]
     seated = OpponentBatch(game, 1, [FirstLegal()], seat=1, rewards="margin")
     seated.reset(1)
-    decide = seated_batch.decide
+    act_or_raise = opponent_batch.act_or_raise
 
     def hasty(agent, game, states, game_indices):
         """Find itself at the last decision of a game, as often as there are such games in `endings`."""
         if not endings:
-            return decide(agent, game, states, game_indices)
+            return act_or_raise(agent, game, states, game_indices)
         before, action, _ = endings.pop(0)
         seated.batch.states[:] = before
         return np.array([action])
 
-    monkeypatch.setattr(seated_batch, "decide", hasty)
+    monkeypatch.setattr(opponent_batch, "act_or_raise", hasty)
     rewards, done, _, finished = seated.step(seated.mask.argmax(axis=1))
     assert not endings
     assert done.tolist() == [True]

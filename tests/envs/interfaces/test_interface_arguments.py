@@ -6,13 +6,13 @@ import re
 
 import numpy as np
 import pytest
+from compiled_forms import compiled_forms
 from gymnasium.error import ResetNeeded
 
 from meeplezoo.agents import make_agent
+from meeplezoo.agents.environments import NamedOpponentsEnv, NamedOpponentsVectorEnv
 from meeplezoo.envs import IllegalMove, azul_v0, make_game
 from meeplezoo.envs.interfaces.pettingzoo_env import GameAECEnv
-from meeplezoo.envs.interfaces.single_agent_env import SingleAgentEnv
-from meeplezoo.envs.interfaces.single_agent_vector_env import SingleAgentVectorEnv
 
 SENTENCES = (ValueError, AssertionError, IllegalMove, ResetNeeded)
 
@@ -99,11 +99,11 @@ def raw(**arguments):
 
 
 def single(**arguments):
-    return SingleAgentEnv(arguments.pop("game", "azul"), **arguments)
+    return NamedOpponentsEnv(arguments.pop("game", "azul"), **arguments)
 
 
 def vector(**arguments):
-    return SingleAgentVectorEnv(arguments.pop("game", "azul"), **{"num_envs": 2, **arguments})
+    return NamedOpponentsVectorEnv(arguments.pop("game", "azul"), **{"num_envs": 2, **arguments})
 
 
 def self_play(**arguments):
@@ -341,17 +341,12 @@ def test_what_are_no_integers_are_no_actions(form):
     env.step(legal(env))
 
 
-def compilations(game):
-    """Return how many versions of the game's kernels there are."""
-    return sum(len(getattr(kernel, "signatures", ())) for kernel in vars(game.kernels).values())
-
-
 @pytest.mark.parametrize("form", VECTORS)
 def test_actions_of_every_kind_are_played_by_the_same_kernels(form):
     env = form(num_envs=3) if form is vector else form(num_games=3)
     begin(env)
     env.step(legal(env))
-    before = compilations(env.game)
+    before = compiled_forms(env.game)
     for change in (
         lambda a: a.tolist(),
         tuple,
@@ -366,7 +361,7 @@ def test_actions_of_every_kind_are_played_by_the_same_kernels(form):
         lambda a: [Tensor(one) for one in a.tolist()],
     ):
         env.step(change(legal(env)))
-    assert compilations(env.game) == before
+    assert compiled_forms(env.game) == before
 
 
 @pytest.mark.parametrize("form", [single, vector, self_play])
@@ -397,10 +392,10 @@ def test_opponents_that_answer_nonsense_are_named(form):
             env.step([0, 0] if form is not single else 0)
     env = form(opponents=[Lowest(lambda actions: np.repeat(actions.astype(np.uint8), 2)[::2])])
     begin(env)
-    before = compilations(env.game)
+    before = compiled_forms(env.game)
     for _ in range(3):
         env.step(legal(env))
-    assert compilations(env.game) == before
+    assert compiled_forms(env.game) == before
 
 
 def test_an_illegal_opponent_does_not_cost_the_learner_the_game():

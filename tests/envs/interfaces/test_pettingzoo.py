@@ -5,6 +5,7 @@ import importlib
 import pickle
 import warnings
 from itertools import cycle, islice
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -15,9 +16,9 @@ from pettingzoo.test.state_test import test_state_space as check_state_space
 from pettingzoo.utils.env_logger import EnvLogger
 from pettingzoo.utils.wrappers import AssertOutOfBoundsWrapper, OrderEnforcingWrapper, TerminateIllegalWrapper
 
-import meeplezoo.envs
 from meeplezoo.envs import GameBatch, IllegalMove, azul_v0, make_game
-from meeplezoo.envs.registry import describe
+from meeplezoo.envs.interfaces import pettingzoo_env
+from meeplezoo.envs.registry import BUILT_IN
 
 KINDS = ["env", "raw_env"]
 
@@ -39,8 +40,8 @@ def _no_screen(monkeypatch):
 
 
 def make(name, kind="env", **arguments):
-    """Return a game's environment, made by `env` or `raw_env` of its module."""
-    return getattr(getattr(meeplezoo.envs, module_name(name)), kind)(**arguments)
+    """Return a game's environment, made by `env` or `raw_env`."""
+    return getattr(pettingzoo_env, kind)(name, **arguments)
 
 
 def play(env, random, num_steps=None):
@@ -351,17 +352,22 @@ def test_last_move_is_drawn(name):
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_metadata_and_imports(name):
+def test_metadata(name):
     env = make(name)
     assert str(env) == env.metadata["name"] == module_name(name)
     assert env.metadata["render_modes"] == ["human", "ansi", "rgb_array", "svg"]
     assert env.metadata["is_parallelizable"] is False
-    module = getattr(meeplezoo.envs, module_name(name))
-    assert importlib.import_module(f"meeplezoo.envs.{module_name(name)}") is module
-    assert module.__doc__ == describe(name).summary
-    known = ", ".join(module_name(one) for one in NAMES)
-    with pytest.raises(AttributeError, match=f"'{name}_v9'; its PettingZoo games are {known}$"):
-        getattr(meeplezoo.envs, f"{name}_v9")
+
+
+@pytest.mark.parametrize("name", BUILT_IN)
+def test_every_game_of_the_suite_has_a_module(name):
+    module = importlib.import_module(f"meeplezoo.envs.{module_name(name)}")
+    assert Path(module.__file__).name == f"{module_name(name)}.py"
+    for kind in KINDS:
+        made, expected = getattr(module, kind)(rewards="rank", **quick(name)), make(name, kind, **quick(name))
+        assert (str(made), made.game) == (module_name(name), expected.game)
+    with pytest.raises(ModuleNotFoundError):
+        importlib.import_module(f"meeplezoo.envs.{name}_v9")
 
 
 @pytest.mark.parametrize(

@@ -15,9 +15,9 @@ from reference_data import golden_files, read_lines
 from meeplezoo.envs.manhattan.view.captions import last_move_sentence
 from meeplezoo.envs.manhattan.view.svg import svg
 from meeplezoo.envs.manhattan.view.text import text
+from meeplezoo.envs.records.notation import LastMove
 from meeplezoo.envs.view.pixels import rgb_array
 from meeplezoo.envs.view.stroke_font import letters, text_width
-from meeplezoo.envs.view.svg import LastMove
 from meeplezoo.envs.view.svg_theme import LAST_MOVE, MARGIN, WIDTH, pill_width
 
 SVG = "{http://www.w3.org/2000/svg}"

@@ -9,6 +9,7 @@ import pytest
 from reference_data import golden_files, move_key, read_lines
 
 from meeplezoo.envs import Game, GameBatch, IllegalMove, make_game
+from meeplezoo.envs.engine.batch import determinize_games, write_projected_scores
 from meeplezoo.envs.manhattan import rules
 from meeplezoo.envs.manhattan.state import CITIES, COLOURS
 
@@ -121,7 +122,7 @@ def test_settled_scores_are_those_of_a_scoring_at_once(options: dict[str, Any]) 
     batch.reset(3)
     while not (batch.states["status"] > 0).all():
         scores = np.zeros((6, game.num_players), np.int32)
-        game.kernels.write_projected_scores(batch.states, scores)
+        write_projected_scores(batch.states, scores, np.zeros_like(scores[0]))
         for state, settled in zip(batch.states, scores.tolist(), strict=True):
             position = game.position(state)
             gained = [0] * game.num_players if game.is_over(state) else plain_points(position)
@@ -303,7 +304,7 @@ def test_redealing_keeps_what_a_seat_knows_and_changes_the_rest() -> None:
         batch.play_out(3)
         seats = batch.to_move.astype(np.int64)
         determinized = batch.states.copy()
-        game.kernels.determinize(determinized, seats, stream)
+        determinize_games(determinized, seats, stream)
         for before, after, seat in zip(batch.states, determinized, seats, strict=True):
             assert (before["hands"][seat] == after["hands"][seat]).all()
             assert (before["discards"] == after["discards"]).all()

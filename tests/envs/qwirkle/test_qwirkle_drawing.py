@@ -14,9 +14,9 @@ import pytest
 from meeplezoo.envs.qwirkle.view.captions import last_move_sentence, options_words, status_sentence, turn_sentence
 from meeplezoo.envs.qwirkle.view.svg import svg
 from meeplezoo.envs.qwirkle.view.text import text
+from meeplezoo.envs.records.notation import LastMove
 from meeplezoo.envs.view.pixels import rgb_array
 from meeplezoo.envs.view.stroke_font import letters, text_width
-from meeplezoo.envs.view.svg import LastMove
 from meeplezoo.envs.view.svg_theme import MARGIN, WIDTH, pill_width
 
 SVG = "{http://www.w3.org/2000/svg}"

@@ -10,6 +10,7 @@ import pytest
 from reference_data import golden_files, move_key, read_lines
 
 from meeplezoo.envs import Game, GameBatch, IllegalMove, make_game
+from meeplezoo.envs.engine.batch import determinize_games, write_projected_scores
 from meeplezoo.envs.qwirkle import rules
 from meeplezoo.envs.qwirkle.board import admitted
 from meeplezoo.envs.qwirkle.state import COLOURS, END, FIRST_SLOT, KINDS, SHAPES
@@ -277,7 +278,7 @@ def test_redealing_keeps_what_a_seat_knows_and_changes_the_rest() -> None:
         batch.step(batch.random_actions())
         seats = batch.to_move.astype(np.int64)
         determinized = batch.states.copy()
-        game.kernels.determinize(determinized, seats, stream)
+        determinize_games(determinized, seats, stream)
         for before, after, seat in zip(batch.states, determinized, seats, strict=True):
             assert (before["hands"][seat] == after["hands"][seat]).all()
             assert (before["hand_size"] == after["hand_size"]).all()
@@ -297,7 +298,7 @@ def test_settled_scores_are_those_of_a_turn_that_ends_at_once() -> None:
     ended_turns = 0
     while not (batch.states["status"] > 0).all():
         scores = np.zeros((8, 3), np.int32)
-        game.kernels.write_projected_scores(batch.states, scores)
+        write_projected_scores(batch.states, scores, np.zeros_like(scores[0]))
         for state, settled in zip(batch.states.copy(), scores.tolist(), strict=True):
             player = state["to_move"]
             if state["placed_count"] > 0:
@@ -384,7 +385,7 @@ def plain_observation(game: Game, position: dict[str, Any], seat: int, encoding:
     ]
 
 
-@pytest.mark.parametrize("form", ["planes", "flat"])
+@pytest.mark.parametrize("encoding", ["planes", "flat"])
 @pytest.mark.parametrize("options", OPTIONS, ids=option_id)
 def test_observation_is_what_the_position_says(options: dict[str, Any], encoding: str) -> None:
     game = make_game("qwirkle", observation=encoding, board_size=26, **options)

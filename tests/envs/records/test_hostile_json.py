@@ -14,8 +14,8 @@ from meeplezoo.agents.arena.recording import record_games
 from meeplezoo.cli.main import main
 from meeplezoo.cli.move_entry import read_move
 from meeplezoo.envs import IllegalMove, make_game
+from meeplezoo.envs.records import record as records
 from meeplezoo.envs.records.record import RecordError, read_records, replay, write_records
-from meeplezoo.envs.records.record import record as records
 from meeplezoo.envs.records.record_validation import check_record
 from meeplezoo.envs.system.files import read_file, read_lines
 from meeplezoo.envs.system.messages import shorten

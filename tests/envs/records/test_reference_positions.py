@@ -66,7 +66,7 @@ def test_case(case: dict[str, Any]) -> None:
 def test_golden_games(file: str) -> None:
     for record in read_lines(file):
         game = make_game(record["game"], **record["options"])
-        chance_free = game.spec.module("notation").chance_free
+        chance_free = game.spec.notation().chance_free
         positions = [ply["position"] for ply in record["plies"]] + [record["final"]]
         for number, ply in enumerate(record["plies"]):
             before, expected = positions[number], positions[number + 1]

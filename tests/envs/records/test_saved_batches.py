@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from meeplezoo.envs import Game, GameBatch, game_names, make_game
-from meeplezoo.envs.engine.rewards import SETTINGS_DTYPE, outcome_dtype
+from meeplezoo.envs.engine.rewards import REWARD_SETTINGS, outcome_dtype
 from meeplezoo.envs.registry import describe
 
 NAMES = game_names()
@@ -185,8 +185,8 @@ def test_finals_are_blank_or_finished_games(name: str, tmp_path: Path) -> None:
         (lambda o: o["rewards"].__setitem__((2, 0), np.nan), "rewards must be finite"),
         (lambda o: o["rewards"].__setitem__((2, 1), np.inf), "rewards must be finite"),
         (lambda o: o["scores"].__setitem__((1, 0), 2**30), "scores must be"),
-        (lambda o: o["ranks"].__setitem__((1, 0), -1), "places must be from 0 to 1"),
-        (lambda o: o["ranks"].__setitem__((1, 3), 2), "places must be from 0 to 1"),
+        (lambda o: o["ranks"].__setitem__((1, 0), -1), "ranks must be from 0 to 1"),
+        (lambda o: o["ranks"].__setitem__((1, 3), 2), "ranks must be from 0 to 1"),
         (lambda o: o["scores"].__setitem__((1, 3), 2), "scores of players who are not in the game"),
         (lambda o: o.view(np.uint8).reshape(6, -1).__setitem__((0, _OUTCOME.fields["done"][1]), 7), "0 or 1"),
         (lambda o: o["truncated"].__setitem__(0, True), "truncated without being done"),
@@ -209,7 +209,7 @@ def test_settings_that_do_not_fit_are_refused(field: str, value: Any, tmp_path: 
     saved(make_game(NAMES[0]), path, plies=3)
 
     def change(arrays: dict[str, np.ndarray]) -> None:
-        arrays["settings"].view(SETTINGS_DTYPE).reshape(-1)[field][0] = value
+        arrays["settings"].view(REWARD_SETTINGS).reshape(-1)[field][0] = value
 
     assert_refused(path, change, "settings|no kind of rewards 77")
 

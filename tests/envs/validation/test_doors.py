@@ -7,11 +7,13 @@ from typing import Any
 
 import numpy as np
 import pytest
+from compiled_forms import compiled_forms
 
 from meeplezoo.agents import DecisionBatch, make_agent
 from meeplezoo.agents.streams import agent_stream
 from meeplezoo.envs import Game, GameBatch, IllegalMove, game_names, make_game
 from meeplezoo.envs.batch import MAX_GAMES, MAX_THREADS
+from meeplezoo.envs.engine import batch as batch_kernels
 from meeplezoo.envs.registry import describe
 
 NAMES = game_names()
@@ -93,17 +95,6 @@ def assert_refused(call: Callable[[Any], Any], value: Any) -> None:
     assert type(caught.value) in (ValueError, IllegalMove)
     assert "\n" not in str(caught.value)
     assert len(str(caught.value)) < 300
-
-
-def kernel_signatures(game: Game) -> dict[str, int]:
-    """Return how often each kernel of a game, and each that it calls, has been compiled."""
-    modules = [game.kernels, *(game.spec.module(name) for name in ("rules", "greedy"))]
-    return {
-        f"{module.__name__}.{name}": len(kernel.signatures)
-        for module in modules
-        for name, kernel in vars(module).items()
-        if hasattr(kernel, "signatures")
-    }
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -191,8 +182,8 @@ def test_wrong_arrays_of_integers_are_refused(name: str) -> None:
     for value in wrong_integers(N):
         for check in (True, False):
             assert_refused(lambda array, check=check: batch.step(array, check=check), value)
-            assert_refused(lambda array, check=check: batch.step_some(np.arange(N), array, check=check), value)
-        assert_refused(lambda array: batch.step_some(array, actions), value)
+            assert_refused(lambda array, check=check: batch.step_subset(np.arange(N), array, check=check), value)
+        assert_refused(lambda array: batch.step_subset(array, actions), value)
         if value is not None and not isinstance(value, int):
             assert_refused(batch.observe, value)
             assert_refused(batch.reset, value)
@@ -201,24 +192,24 @@ def test_wrong_arrays_of_integers_are_refused(name: str) -> None:
 
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("check", [True, False])
-def test_games_of_step_some_are_checked(name: str, check: bool) -> None:
+def test_games_of_step_subset_are_checked(name: str, check: bool) -> None:
     batch = under_way(game_of(name))
     actions = batch.random_actions()
     before = batch.states.tobytes(), batch.outcomes.tobytes()
     for wrong in (-1, N, 10**9, -(2**63), 2**63 - 1):
         with pytest.raises(ValueError, match=f"games must be from 0 to 4, not {wrong}"):
-            batch.step_some(np.array([0, 2, wrong]), actions[[0, 2, 0]], check=check)
+            batch.step_subset(np.array([0, 2, wrong]), actions[[0, 2, 0]], check=check)
     for repeated in ([1, 3, 1], [4, 4, 0]):
         with pytest.raises(ValueError, match=f"games must all be different, but {repeated[0]} stands there twice"):
-            batch.step_some(np.array(repeated), actions[repeated], check=check)
+            batch.step_subset(np.array(repeated), actions[repeated], check=check)
     with pytest.raises(ValueError, match=r"actions must have the shape \(2,\), not \(3,\)"):
-        batch.step_some(np.array([1, 3]), actions[:3], check=check)
+        batch.step_subset(np.array([1, 3]), actions[:3], check=check)
     with pytest.raises(IllegalMove, match=r"game 3 of the batch: .*: action -1 is illegal"):
-        batch.step_some(np.array([1, 3]), np.array([actions[1], -1]), check=check)
+        batch.step_subset(np.array([1, 3]), np.array([actions[1], -1]), check=check)
     assert (batch.states.tobytes(), batch.outcomes.tobytes()) == before
     # nothing of those calls is left: the same games are played now
-    batch.step_some(np.array([3, 1]), actions[[3, 1]], check=check)
-    batch.step_some([], [], check=check)
+    batch.step_subset(np.array([3, 1]), actions[[3, 1]], check=check)
+    batch.step_subset([], [], check=check)
     assert batch.states[[0, 2, 4]].tobytes() == np.frombuffer(before[0], batch.states.dtype)[[0, 2, 4]].tobytes()
 
 
@@ -229,18 +220,19 @@ def test_every_form_of_an_array_plays_the_same_and_compiles_nothing(name: str) -
     actions, games, seats = start.random_actions(), np.array([4, 0, 2]), start.to_move.astype(np.int64)
     expected, some = start.clone(), start.clone()
     expected.step(actions)
-    some.step_some(games, actions[games])
+    some.step_subset(games, actions[games])
     once = start.clone()
     once.step(actions, check=False)
-    once.step_some(games, once.random_actions()[games], check=False)
+    once.step_subset(games, once.random_actions()[games], check=False)
     once.observe(), game.margins(once.states), game.projected_margins(once.states)
     decisions = DecisionBatch(game, once.states)
     seen = (decisions.mask, decisions.observation, decisions.action_values, decisions.determinize(agent_stream(1)))
     state = game.new(3)
     game.play_action(state, int(game.mask(state).argmax())), game.result(state), game.observe(state, 0)
     game.legal_moves(once.states[1])
-    compiled = kernel_signatures(game)
-    assert not compiled or max(compiled[f"{game.kernels.__name__}.{kernel}"] for kernel in ("step", "step_some")) == 1
+    compiled = compiled_forms(game)
+    steps = [compiled[f"{batch_kernels.__name__}.{kernel}"] for kernel in ("step", "step_subset")] if compiled else []
+    assert steps in ([1, 1], [])
     for given in same_integers(actions):
         for check in (True, False):
             batch = start.clone()
@@ -248,7 +240,7 @@ def test_every_form_of_an_array_plays_the_same_and_compiles_nothing(name: str) -
             assert batch.states.tobytes() == expected.states.tobytes()
     for given, chosen in zip(same_integers(games), same_integers(actions[games]), strict=True):
         batch = start.clone()
-        batch.step_some(given, chosen)
+        batch.step_subset(given, chosen)
         assert batch.states.tobytes() == some.states.tobytes()
     for given in same_integers(seats):
         assert (start.observe(given) == start.observe()).all()
@@ -266,7 +258,7 @@ def test_every_form_of_an_array_plays_the_same_and_compiles_nothing(name: str) -
         assert (game.mask(one) == game.mask(once.states[1])).all()
         assert (game.observe(one, 0) == game.observe(once.states[1], 0)).all()
         assert game.legal_moves(one) == game.legal_moves(once.states[1])
-    assert kernel_signatures(game) == compiled
+    assert compiled_forms(game) == compiled
 
 
 def forms_of_states(states: np.ndarray) -> Iterator[Any]:
@@ -386,9 +378,9 @@ def test_outputs_may_be_of_other_classes_and_change_their_flags(tmp_path: Any) -
     assert (mask == batch.mask()).all()
     assert (observation == batch.observe()).all()
     mask.flags.writeable = False
-    compiled = kernel_signatures(game)
+    compiled = compiled_forms(game)
     batch.step(batch.random_actions(), mask=mask, observation=observation)
-    assert kernel_signatures(game) == compiled
+    assert compiled_forms(game) == compiled
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -414,7 +406,7 @@ def test_nothing_is_played_before_reset(name: str) -> None:
     calls: list[Callable[[], Any]] = [
         *(batch.random_actions, batch.play_out, batch.mask, batch.observe),
         *(lambda check=check: batch.step(np.zeros(3, np.int64), check=check) for check in (True, False)),
-        lambda: batch.step_some(np.array([1]), np.array([0])),
+        lambda: batch.step_subset(np.array([1]), np.array([0])),
     ]
     for call in calls:
         with pytest.raises(ValueError, match=f"the games of {name} have not begun; call reset first"):

@@ -1,0 +1,88 @@
+"""Where the players of a game stand, from their scores and ranks."""
+
+import numpy as np
+
+from .compilation import Integer, kernel
+
+
+@kernel
+def margin_of(scores: np.ndarray, player: Integer, num_players: Integer) -> Integer:
+    """Return a player's score less the best other score; whoever plays alone has the own score."""
+    if num_players == 1:
+        return np.int64(scores[player])
+    best_other = np.int64(-(2**40))
+    for other in range(num_players):
+        if other != player:
+            best_other = max(best_other, np.int64(scores[other]))
+    return np.int64(scores[player]) - best_other
+
+
+@kernel
+def win_fraction(ranks: np.ndarray, player: Integer, num_players: Integer) -> float:
+    """Return what a player has of the win: 1 alone in rank 0, 1 / k with k winners, else 0."""
+    if ranks[player] != 0:
+        return 0.0
+    winners = 0
+    for other in range(num_players):
+        if ranks[other] == 0:
+            winners += 1
+    return 1.0 / winners
+
+
+@kernel
+def write_returns_of(
+    scores: np.ndarray,
+    ranks: np.ndarray,
+    num_players: Integer,
+    win_weight: float,
+    margin_scale: float,
+    returns: np.ndarray,
+) -> None:
+    """Write each player's return, 0 to 1: the share of the win, and the squashed margin for the rest of the weight."""
+    for player in range(num_players):
+        margin = margin_of(scores, player, num_players) / margin_scale
+        won = win_fraction(ranks, player, num_players)
+        returns[player] = win_weight * won + (1.0 - win_weight) * (0.5 + 0.5 * np.tanh(margin))
+
+
+@kernel
+def _write_returns_of_games(
+    scores: np.ndarray, ranks: np.ndarray, win_weight: float, margin_scale: float, returns: np.ndarray
+) -> None:
+    for game in range(len(scores)):
+        write_returns_of(scores[game], ranks[game], scores.shape[1], win_weight, margin_scale, returns[game])
+
+
+def game_margins(scores: np.ndarray) -> np.ndarray:
+    """Return each score less the best other score of n games, integers [n, players]; alone it is the score itself."""
+    if scores.shape[1] == 1:
+        return scores
+    second, best = np.sort(scores, axis=1)[:, -2:].T[..., None]
+    # the best other score: the second best for a sole leader, else the best
+    return scores - np.where(scores == best, second, best)
+
+
+def game_returns(scores: np.ndarray, ranks: np.ndarray, win_weight: float, margin_scale: float) -> np.ndarray:
+    """Return what n finished games are worth to each player, from 0 to 1, as a search counts it: float64 [n, players].
+
+    scores, ranks: integers [n, players]. The share of the win weighs `win_weight`, the squashed margin the rest.
+    """
+    scores, ranks = np.ascontiguousarray(scores, np.int32), np.ascontiguousarray(ranks, np.int32)
+    returns = np.zeros(scores.shape)
+    _write_returns_of_games(scores, ranks, float(win_weight), float(margin_scale), returns)
+    return returns
+
+
+@kernel
+def write_ranks(scores: np.ndarray, ranks: np.ndarray, num_players: Integer) -> None:
+    """Write ranks by falling score, int32 [num_players]: 0 the winners, ties share the better rank."""
+    for player in range(num_players):
+        ranks[player] = 0
+        for other in range(num_players):
+            ranks[player] += scores[other] > scores[player]
+
+
+@kernel
+def next_player(player: Integer, num_players: Integer) -> Integer:
+    """Return who follows in turn order."""
+    return 0 if player + 1 == num_players else player + 1

@@ -1,0 +1,10 @@
+"""Qwirkle as a PettingZoo environment: `qwirkle_v0.env()` or `qwirkle_v0.raw_env()`."""
+
+from functools import partial
+
+from .interfaces import pettingzoo_env
+
+__all__ = ["env", "raw_env"]
+
+env = partial(pettingzoo_env.env, "qwirkle")
+raw_env = partial(pettingzoo_env.raw_env, "qwirkle")
