@@ -2,7 +2,7 @@
 #   make demo    train Azul by self-play for about three minutes, rate it against the baselines
 #   make test    the whole test suite
 #   make warm-up compile ahead all that games and agents need (test, demo and bench do so themselves)
-#   make lint    ruff (check and format) and mypy over the whole package
+#   make lint    ruff (check and format), mypy over the whole package, and names that have been replaced
 #   make bench   decisions per second of every layer, beside other libraries'
 #   make wheel   build the wheel, install it into an empty environment outside the checkout, play a game there
 
@@ -31,6 +31,7 @@ lint: .venv/installed
 	mkdir -p .types/meeplezoo
 	for part in __init__.py envs agents training configs benchmarks cli; do ln -sfn ../../$$part .types/meeplezoo/$$part; done
 	MYPYPATH=.types $(BIN)/mypy
+	$(BIN)/python .ci/check_names.py
 
 bench: .venv/installed-bench
 	$(BIN)/meeplezoo warm-up
@@ -39,9 +40,11 @@ bench: .venv/installed-bench
 wheel: .venv/installed
 	sh .ci/try_wheel $(PYTHON)
 
-.venv/installed: pyproject.toml setup.py constraints.txt
+# the example too: tests and lint cover it
+.venv/installed: pyproject.toml setup.py constraints.txt examples/connect_four/pyproject.toml
 	$(PYTHON) -m venv .venv
 	$(INSTALL) --editable '.[all]'
+	$(INSTALL) --no-deps --editable examples/connect_four
 	touch $@
 
 .venv/installed-bench: .venv/installed

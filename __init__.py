@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from .envs import Game, GameBatch, IllegalMove, game_names, make_game
     from .envs import make_game as make
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 __all__ = [
     "Game",
@@ -30,7 +30,7 @@ _PLACES = {
     "Game": (".envs", "Game"),
     "GameBatch": (".envs", "GameBatch"),
     "IllegalMove": (".envs", "IllegalMove"),
-    "evaluate": (".agents.evaluation", "evaluate"),
+    "evaluate": (".agents.arena.evaluation", "evaluate"),
     "game_names": (".envs", "game_names"),
     "make": (".envs", "make_game"),
     "make_agent": (".agents", "make_agent"),

@@ -2,12 +2,15 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from ..envs.system.messages import shorten
 from ..envs.system.number_text import parse_integer, parse_number
+from ..envs.validation.arguments import check_choice, parse_pairs
+from ..envs.validation.arrays import plain_integer
 
 MOST_SECONDS = 86_400
 """A day: more than any decision may take."""
@@ -32,9 +35,10 @@ class Integers:
 
     def check(self, name: str, value: Any) -> None:
         """Raise ValueError if the value is none of these."""
-        if isinstance(value, bool) or not isinstance(value, int | np.integer):
+        number = plain_integer(value)
+        if number is None:
             raise ValueError(f"{name} must be an integer, not {shorten(value)}")
-        if not self.low <= value <= self.high:
+        if not self.low <= number <= self.high:
             note = f" ({self.note})" if self.note else ""
             raise ValueError(f"{name} must be from {self.low:,} to {self.high:,}{note}, not {shorten(value)}")
 
@@ -74,8 +78,7 @@ class Words:
 
     def check(self, name: str, value: Any) -> None:
         """Raise ValueError if the value is none of these."""
-        if not isinstance(value, str) or value not in self.words:
-            raise ValueError(f"{name} must be one of {', '.join(self.words)}, not {shorten(value)}")
+        check_choice(value, name, self.words)
 
 
 Valid = Mapping[str, Integers | Numbers | Words]
@@ -95,13 +98,12 @@ def check_settings(settings: Any, valid: Valid) -> None:
 
 def read_settings(parts: Sequence[str], valid: Valid) -> dict[str, Any]:
     """Return the settings of parts like "sims=200"; ValueError, one sentence, if one is wrong or there twice."""
-    given: dict[str, Any] = {}
-    for part in parts:
-        name, _, text = part.partition("=")
-        if name not in valid:
-            raise ValueError(f"there is no setting {shorten(name)}; the settings are {', '.join(valid)}")
-        if name in given:
-            raise ValueError(f"the setting {name} is given twice")
-        given[name] = valid[name].parse(name, text)
-        valid[name].check(name, given[name])
-    return given
+    parsers = {name: partial(_parse_value, name, values) for name, values in valid.items()}
+    there_are = f"the settings are {', '.join(valid)}"
+    return parse_pairs(parts, "setting", parsers, lambda name: f"there is no setting {name}; {there_are}")
+
+
+def _parse_value(name: str, values: Integers | Numbers | Words, text: str) -> Any:
+    value = values.parse(name, text)
+    values.check(name, value)
+    return value

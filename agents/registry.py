@@ -88,12 +88,9 @@ def is_own_bot(agent: str | Agent) -> bool:
 def reset_agent(
     agent: Agent | None, text: str, game: Game, seed: int, start_seconds: float | None = None, *, trust: bool = False
 ) -> Agent:
-    """Return an agent of a text as if just made with the seed: the one given, begun anew, if it has a `reset`."""
+    """Return an agent of a text as if just made with the seed: the one given, reset, if it has a `reset`."""
     reset: Callable[[int], None] | None = getattr(agent, "reset", None)
     if agent is None or reset is None:
-        given: dict[str, Any] = {} if start_seconds is None else {"start_seconds": start_seconds}
-        if trust:
-            given["trust"] = True
-        return make_agent(text, game, seed, **given)
+        return make_agent(text, game, seed, start_seconds, trust=trust)
     reset(seed)
     return agent

@@ -1,1 +1,1 @@
-"""Measurements: what the suite costs, beside other libraries in the same run."""
+"""Benchmarks of the package, beside other libraries in the same run."""

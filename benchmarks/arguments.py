@@ -1,4 +1,4 @@
-"""Command lines of the benchmarks, and the JSON that they read: what is wrong is said in one line."""
+"""Command lines of the benchmarks, and the JSON that they read: errors are one line."""
 
 import argparse
 from pathlib import Path
@@ -10,7 +10,7 @@ from ..envs.system.files import read_file, shown_path
 from ..envs.system.messages import escape_controls
 from ..envs.system.strict_json import parse_json
 
-__all__ = ["BenchmarkParser", "integer", "number_up_to", "read_json", "written_file"]
+__all__ = ["BenchmarkParser", "integer", "number_up_to", "output_path", "read_json"]
 
 _LONGEST_MESSAGE = 300
 _LONGEST_FILE = 64 * 2**20
@@ -26,7 +26,7 @@ class BenchmarkParser(argparse.ArgumentParser):
         self.exit(2, f"meeplezoo: error: {short}; see {self.prog} --help\n")
 
 
-def written_file(text: str) -> Path:
+def output_path(text: str) -> Path:
     """Return the path of an argument that names a file to be written; refused before anything is measured."""
     try:
         return output_file(text)

@@ -5,7 +5,7 @@ python -m meeplezoo.benchmarks.compare_trees OLD NEW [--game NAME] [--rounds N] 
 OLD and NEW are folders that hold `envs/` and its neighbours, as `git worktree add` or `git archive` make them. Each
 tree runs in a process of its own; the two take turns, so that a busy machine troubles both alike. Both play the same
 games: the actions are chosen before the clock runs. Where its arrays lie in memory makes a process some percent faster
-or slower for all its life, so both are started anew several times.
+or slower for all its life, so both are restarted several times.
 """
 
 import argparse
@@ -161,9 +161,9 @@ class Worker:
         self._process = subprocess.Popen(
             [sys.executable, "-c", _WORKER], env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
         )
-        used = Path(self._answer())
-        if used.resolve().parent != (tree / "envs").resolve():
-            raise RuntimeError(f"{tree} was to be measured, but {used} was imported")
+        imported = Path(self._answer())
+        if imported.resolve().parent != (tree / "envs").resolve():
+            raise RuntimeError(f"{tree} was to be measured, but {imported} was imported")
 
     def measure(self, row: tuple[Any, ...]) -> float:
         """Return the processor seconds of one step."""
@@ -205,13 +205,13 @@ def compare(old: Worker, new: Worker, row: Row, rounds: int) -> Times:
     """Return the processor seconds of a step in either tree, round after round."""
     times = []
     for seed in range(rounds):
-        own = (*row, seed)
+        seeded = (*row, seed)
         # whoever comes second may find warmer caches, so they change places
         if seed % 2:
-            later = new.measure(own)
-            times.append((old.measure(own), later))
+            later = new.measure(seeded)
+            times.append((old.measure(seeded), later))
         else:
-            times.append((old.measure(own), new.measure(own)))
+            times.append((old.measure(seeded), new.measure(seeded)))
     return times
 
 

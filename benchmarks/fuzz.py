@@ -96,7 +96,7 @@ def fuzz(
     return found
 
 
-def shares(formats: Sequence[Format], inputs: int) -> list[tuple[Format, int]]:
+def split_inputs(formats: Sequence[Format], inputs: int) -> list[tuple[Format, int]]:
     """Return the formats with how many of the inputs are of each, by their weights, one at least."""
     whole = sum(one.weight for one in formats)
     return [(one, max(1, round(inputs * one.weight / whole))) for one in formats]
@@ -110,11 +110,11 @@ def table(summary: Summary) -> str:
         accepted, refused, faults = (summary.counts[name, kind] for kind in (ACCEPTED, REFUSED, FAULT))
         lines.append(f"{name:<16}{accepted + refused + faults:>9,}{accepted:>10,}{refused:>9,}{faults:>8,}")
     for _, found in sorted(summary.faults.items()):
-        lines.append(f"\n{len(found):,} times {described(found[0])}")
+        lines.append(f"\n{len(found):,} times {describe_fault(found[0])}")
     return "\n".join(lines)
 
 
-def described(outcome: Outcome) -> str:
+def describe_fault(outcome: Outcome) -> str:
     """Return a fault in two or three lines: what, where, of which input, and the text that came with it."""
     verdict = outcome.verdict
     place = f" at {verdict.place}" if verdict.place else ""
@@ -140,7 +140,7 @@ def main(arguments: list[str] | None = None) -> int:
     interrupted = False
     try:
         fuzz(
-            shares(formats, chosen.inputs),
+            split_inputs(formats, chosen.inputs),
             chosen.seed,
             chosen.processes,
             limits,
@@ -162,7 +162,7 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def _tell(outcome: Outcome) -> None:
-    print(f"found: {described(outcome)}", file=sys.stderr, flush=True)
+    print(f"found: {describe_fault(outcome)}", file=sys.stderr, flush=True)
 
 
 def _replay(path: Path, limits: Limits, environment: Mapping[str, str]) -> int:
@@ -175,7 +175,7 @@ def _replay(path: Path, limits: Limits, environment: Mapping[str, str]) -> int:
         finally:
             process.end()
     if outcome.verdict.kind == FAULT:
-        print(described(outcome))
+        print(describe_fault(outcome))
         return 1
     print(f"{name}: {outcome.verdict.kind}: {_printable(outcome.verdict.text)}\n  {_printable(case.note)}")
     return 0

@@ -16,15 +16,15 @@ from ..envs import game_names
 from ..envs.registry import describe
 from ..envs.system.files import write_atomically
 from ..envs.system.messages import error_line
-from .arguments import BenchmarkParser, integer, written_file
+from .arguments import BenchmarkParser, integer, output_path
 
 AGENTS = ("random", "greedy", "mcts:sims=50")
-"""The agents that come with the package and need no file; the search with a budget that a ladder can afford."""
+"""The bundled agents that need no file; the search has a budget that a ladder can afford."""
 FOR_TWO_PLAYERS = ("minimax:depth=1,samples=8,plies=10",)
 
 ROUNDS = 10
-KEPT = ("game", "options", "pairing", "rounds", "deals_per_round", "seed", "games", "anchor", "seats")
-KEPT_OF_AGENTS = (
+RESULT_KEYS = ("game", "options", "pairing", "rounds", "deals_per_round", "seed", "games", "anchor", "seats")
+AGENT_KEYS = (
     "name",
     "rating",
     "interval",
@@ -53,8 +53,8 @@ def ladders(games: list[str], players: list[int], deals: int, processes: int) ->
                 }
             )
             results = as_json(play_tournament(settings, processes=processes))
-            agents = [{key: agent[key] for key in KEPT_OF_AGENTS} for agent in results["agents"]]
-            yield {**{key: results[key] for key in KEPT}, "agents": agents}
+            agents = [{key: agent[key] for key in AGENT_KEYS} for agent in results["agents"]]
+            yield {**{key: results[key] for key in RESULT_KEYS}, "agents": agents}
 
 
 def table(rows: list[dict[str, Any]]) -> str:
@@ -95,7 +95,7 @@ def main(arguments: list[str] | None = None) -> int:
         "--deals", type=integer(1, 5000), default=1, help=f"deals in each of the {ROUNDS} rounds (default: 1)"
     )
     parser.add_argument("--processes", type=integer(1, 1024), default=os.cpu_count() or 1, help="default: one per core")
-    parser.add_argument("--json", type=written_file, metavar="FILE", help="write the ladders to a JSON file")
+    parser.add_argument("--json", type=output_path, metavar="FILE", help="write the ladders to a JSON file")
     chosen = parser.parse_args(arguments)
     games = [chosen.game] if chosen.game else list(game_names())
     try:

@@ -1,7 +1,7 @@
 """The layers of the suite as work to be timed: every function returns work that makes decisions and counts them.
 
 The decisions are uniformly random legal ones, drawn beforehand, so that a layer is timed alone; only `playout` draws
-its own, inside the kernel. Games begin anew where they end.
+its own, inside the kernel. Games are reset as they end.
 """
 
 from collections.abc import Callable
@@ -20,7 +20,7 @@ SEED = 1
 _DECISIONS = 100_000
 
 
-def drawn_actions(game: Game, batch_size: int, steps: int) -> np.ndarray:
+def draw_actions(game: Game, batch_size: int, steps: int) -> np.ndarray:
     """Return the actions of random play from SEED on, int64 [steps, batch_size]."""
     batch = GameBatch(game, batch_size)
     batch.reset(SEED)
@@ -34,7 +34,7 @@ def drawn_actions(game: Game, batch_size: int, steps: int) -> np.ndarray:
 def engine_step(game: Game, batch_size: int, mask: bool, observation: bool) -> Work:
     """Time `GameBatch.step` with its test of the actions, with or without writing masks and observations."""
     steps = max(20, _DECISIONS // batch_size)
-    actions = list(drawn_actions(game, batch_size, steps))
+    actions = list(draw_actions(game, batch_size, steps))
     batch = GameBatch(game, batch_size)
     outputs: dict[str, Any] = {}
     if mask:

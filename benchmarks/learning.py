@@ -5,7 +5,7 @@ python -m meeplezoo.benchmarks.learning [--games NAME ...] [--algorithms NAME ..
     [--resume] [--json FILE]
 
 docs/learning_benchmark.md describes the method. Every run is a process of its own (`learning_run`) on one thread;
-ended ones are kept, whatever happens to the others.
+finished ones are kept if others fail.
 """
 
 import argparse
@@ -24,27 +24,27 @@ from ..envs.system.files import write_atomically
 from ..envs.system.messages import error_line, shorten
 from ..training.config import ALGORITHMS, TrainingConfig, settings_of
 from ..training.config_files import config_names, read_config
-from ..training.progress import duration
-from .arguments import BenchmarkParser, integer, number_up_to, read_json, written_file
-from .head_to_head import play_duels
+from ..training.progress import format_duration
+from .arguments import BenchmarkParser, integer, number_up_to, output_path, read_json
+from .head_to_head import play_head_to_head
 from .learning_picture import draw
 from .learning_processes import Interrupted, Job, run_jobs
-from .learning_run import NEVER, PACE_KEYS, RESULT_KEYS, Plan
+from .learning_run import NEVER, RESULT_KEYS, THROUGHPUT_KEYS, Plan
 from .learning_statistics import compare
 
 REFERENCES = ("random", "greedy")
 """Opponents at every point in time; the mean win rate against them is the score."""
 FINAL_REFERENCES = (*REFERENCES, "mcts:sims=100")
-DONE, FAILED, WRONGLY_CALLED, INTERRUPTED = 0, 1, 2, 130
+DONE, FAILED, USAGE_ERROR, INTERRUPTED = 0, 1, 2, 130
 
-_LEFT_OUT = ("quick", "demo")
-_OURS = ("seed", "run", "decisions", "minutes", "threads", "players", "device", "game", "algorithm", "options")
-"""Settings that the benchmark gives itself."""
+_EXCLUDED = ("quick", "demo")
+_RESERVED = ("seed", "run", "decisions", "minutes", "threads", "players", "device", "game", "algorithm", "options")
+"""Settings that the benchmark itself sets."""
 
 
 @dataclass(frozen=True)
 class Settings:
-    """What has to be equal for runs to be compared; the references are frozen agents."""
+    """Settings that compared runs must share; the references are fixed agents."""
 
     minutes: float
     points: int
@@ -64,7 +64,7 @@ def choose_configs(
     """
     chosen: dict[tuple[str, str], str] = {}
     for name in config_names() if names is None else names:
-        if any(word in Path(name).stem for word in _LEFT_OUT):
+        if any(word in Path(name).stem for word in _EXCLUDED):
             continue
         config = read_config(name)
         if config.make_game().num_players == players and config.game in games and config.algorithm in algorithms:
@@ -73,35 +73,35 @@ def choose_configs(
 
 
 def overrides_for(config: TrainingConfig, settings: Settings) -> list[str]:
-    """Return what is changed in a config for every run: one thread, the references, and the user's changes."""
+    """Return the overrides of every run: one thread, the references, and those of the user."""
     known = [one.name for one in settings_of(config.algorithm)]
-    ours = {
+    fixed = {
         "threads": "1",
         # threads that play
         "players": "1",
         "device": "cpu",
         "evaluation_opponents": json.dumps(settings.references),
         "evaluation_games": str(settings.games_per_evaluation),
-        # the network alone: all algorithms think equally long about a move
+        # without search: all algorithms take equally long for a move
         "evaluation_simulations": "0",
         "evaluation_interval": str(NEVER),
         "checkpoint_interval": str(NEVER),
     }
-    changes = [f"{name}={value}" for name, value in ours.items() if name in known]
+    changes = [f"{name}={value}" for name, value in fixed.items() if name in known]
     return changes + [text for text in settings.changes if text.partition("=")[0].strip() in known]
 
 
 def make_plans(
     chosen: dict[tuple[str, str], str], settings: Settings, seeds: int, out: Path
 ) -> tuple[list[Plan], dict[str, list[Plan]]]:
-    """Return the measurements of speed, and by their folder the runs that want them, one for each seed."""
+    """Return the measurements of throughput, and by their folder the runs that use them, one for each seed."""
     measurements, runs = [], {}
     for (game, algorithm), name in chosen.items():
         overrides = overrides_for(read_config(name), settings)
         rest = (settings.minutes, settings.points, list(settings.final_references), settings.games_per_evaluation)
-        pace = Plan(name, overrides, str(out / "paces" / f"{game}-{algorithm}"), True, None, *rest)
-        measurements.append(pace)
-        runs[pace.folder] = [
+        measurement = Plan(name, overrides, str(out / "throughputs" / f"{game}-{algorithm}"), True, None, *rest)
+        measurements.append(measurement)
+        runs[measurement.folder] = [
             Plan(
                 name,
                 [*overrides, f"seed={seed}"],
@@ -118,18 +118,22 @@ def make_plans(
 def train_all(
     measurements: list[Plan], runs: dict[str, list[Plan]], processes: int, out: Path
 ) -> tuple[list[Path], list[Job]]:
-    """Do what has not been done yet, speeds first; return the results that are there, and the jobs that failed.
+    """Do the work that is left, measurements first; return all results, and the jobs that failed.
 
     Raises Interrupted after Ctrl-C.
     """
     for game in dict.fromkeys(read_config(plan.config).game for plan in measurements):
-        # here, so that the processes find compiled what they need
+        # here, so that the processes find compiled kernels
         warm_up(make_game(game))
-    failed = run_jobs([_job(plan, out) for plan in measurements], processes, "speeds")
+    failed = run_jobs([_job(plan, out) for plan in measurements], processes, "throughputs")
     ready = [plan for plan in measurements if plan.result.is_file()]
-    paces = {plan.folder: read_json(plan.result, PACE_KEYS) for plan in ready}
-    plans = [Plan(**{**asdict(plan), "pace": pace}) for folder, pace in paces.items() for plan in runs[folder]]
-    # the first seed of all, then the second: what an interruption leaves can be compared
+    throughputs = {plan.folder: read_json(plan.result, THROUGHPUT_KEYS) for plan in ready}
+    plans = [
+        Plan(**{**asdict(plan), "throughput": throughput})
+        for folder, throughput in throughputs.items()
+        for plan in runs[folder]
+    ]
+    # the first seed of all, then the second: interrupted benchmarks stay comparable
     plans.sort(key=lambda plan: int(plan.folder.rpartition("-")[2]))
     failed += run_jobs([_job(plan, out) for plan in plans], processes, "runs")
     return [plan.result for plan in plans if plan.result.is_file()], failed
@@ -140,7 +144,7 @@ def _job(plan: Plan, out: Path) -> Job:
     return Job(name, asdict(plan), plan.result, out / "plans" / f"{name}.json", out / "logs" / f"{name}.txt")
 
 
-def begin(out: Path, settings: Settings, *, resume: bool) -> None:
+def prepare_folder(out: Path, settings: Settings, *, resume: bool) -> None:
     """Make the folder with its settings, or check that it has the same; ValueError otherwise."""
     path = out / "settings.json"
     if not resume:
@@ -161,28 +165,28 @@ def report(results: list[Path], settings: Settings, out: Path, copy: Path | None
     """Write the JSON file and the picture of finished runs and print the tables."""
     runs = [read_json(path, RESULT_KEYS) for path in results]
     found = compare(runs, settings.minutes, settings.points)
-    duels = play_duels(runs, [path.parent for path in results], settings.games_per_evaluation)
-    content = {"settings": asdict(settings), **found, "duels": duels, "runs": runs}
+    matches = play_head_to_head(runs, [path.parent for path in results], settings.games_per_evaluation)
+    content = {"settings": asdict(settings), **found, "head_to_head": matches, "runs": runs}
     for path in [out / "learning.json", *([copy] if copy else [])]:
         with write_atomically(path, "w") as file:
             json.dump(content, file, indent=1)
             file.write("\n")
     draw(found, settings.references, out / "learning.png")
-    print("\n".join([*time_table(found, settings), "", *final_table(found), *duel_table(duels)]))
+    print("\n".join([*time_table(found, settings), "", *final_table(found), *head_to_head_table(matches)]))
     print(f"\ndata: {out / 'learning.json'}\npicture: {out / 'learning.png'}")
 
 
 def time_table(found: dict[str, Any], settings: Settings) -> list[str]:
-    """Return the scores over time as a table in Markdown: one row per game and algorithm."""
+    """Return the scores over time as a Markdown table: one row per game and algorithm."""
     rows = [(row["game"], row["algorithm"], str(len(row["seeds"])), row["over_minutes"]) for row in found["rows"]]
     rows += [("all games", row["algorithm"], "", row["over_minutes"]) for row in found["overall"]]
     minutes = rows[0][3]["minutes"]
-    head = [f"{'after ' if place == 0 else ''}{point:.3g} min" for place, point in enumerate(minutes)]
+    points = [f"{'after ' if place == 0 else ''}{point:.3g} min" for place, point in enumerate(minutes)]
     lines = [
         f"Mean win rate (%) against {', '.join(settings.references)}: interquartile mean of the runs (95 % interval)",
         "",
-        _line(["game", "algorithm", "runs", *head]),
-        _line(["---"] * (3 + len(head))),
+        _line(["game", "algorithm", "runs", *points]),
+        _line(["---"] * (3 + len(points))),
     ]
     for game, algorithm, number, curve in rows:
         cells = [_percent({key: curve[key] and curve[key][place] for key in curve}) for place in range(len(minutes))]
@@ -191,14 +195,14 @@ def time_table(found: dict[str, Any], settings: Settings) -> list[str]:
 
 
 def final_table(found: dict[str, Any]) -> list[str]:
-    """Return what the runs came to as a table in Markdown."""
+    """Return the final results of the runs as a Markdown table."""
     references = list(found["rows"][0]["final"])
-    head = ["game", "algorithm", "minutes", "decisions", "of schedule", *(f"against {name}" for name in references)]
+    header = ["game", "algorithm", "minutes", "decisions", "of schedule", *(f"against {name}" for name in references)]
     lines = [
-        "At the end: means of time, decisions and share of the learning-rate schedule, win rates (%) as above",
+        "At the end: means of time, decisions and fraction of the learning-rate schedule, win rates (%) as above",
         "",
-        _line(head),
-        _line(["---"] * len(head)),
+        _line(header),
+        _line(["---"] * len(header)),
     ]
     for row in found["rows"]:
         cells = [f"{row['training_minutes']:.2f}", f"{row['decisions']:,.0f}", f"{100 * row['schedule']:.0f} %"]
@@ -207,9 +211,9 @@ def final_table(found: dict[str, Any]) -> list[str]:
     return lines
 
 
-def duel_table(duels: list[dict[str, Any]]) -> list[str]:
-    """Return what came of games between the algorithms as a table in Markdown below an empty line; nothing of none."""
-    if not duels:
+def head_to_head_table(matches: list[dict[str, Any]]) -> list[str]:
+    """Return the results between algorithms as a Markdown table after an empty line; nothing without results."""
+    if not matches:
         return []
     lines = [
         "",
@@ -218,9 +222,9 @@ def duel_table(duels: list[dict[str, Any]]) -> list[str]:
         _line(["game", "algorithm", "against", "win rate", "by seed"]),
         _line(["---"] * 5),
     ]
-    for duel in duels:
-        by_seed = ", ".join(f"{100 * rate:.1f}" for rate in duel["win_rates"])
-        lines.append(_line([duel["game"], duel["algorithm"], duel["opponent"], _percent(duel), by_seed]))
+    for match in matches:
+        by_seed = ", ".join(f"{100 * rate:.1f}" for rate in match["win_rates"])
+        lines.append(_line([match["game"], match["algorithm"], match["opponent"], _percent(match), by_seed]))
     return lines
 
 
@@ -275,9 +279,9 @@ def _parser() -> BenchmarkParser:
         metavar="N",
         help="runs side by side (default: one per core)",
     )
-    parser.add_argument("--out", type=Path, metavar="FOLDER", help="where all is kept (default: runs/learning-TIME)")
-    parser.add_argument("--resume", action="store_true", help="go on in --out: what has ended is not done again")
-    parser.add_argument("--json", type=written_file, metavar="FILE", help="write the data to this file, too")
+    parser.add_argument("--out", type=Path, metavar="FOLDER", help="output folder (default: runs/learning-TIME)")
+    parser.add_argument("--resume", action="store_true", help="resume in --out: finished work is not repeated")
+    parser.add_argument("--json", type=output_path, metavar="FILE", help="write the data to this file, too")
     return parser
 
 
@@ -285,8 +289,8 @@ def _cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def _checked(chosen: argparse.Namespace) -> Settings:
-    """Fill in what depends on --quick, and return the settings; ValueError if something is wrong."""
+def _check_arguments(chosen: argparse.Namespace) -> Settings:
+    """Fill in defaults that depend on --quick and return the settings; ValueError if an argument is invalid."""
     defaults = (2, 2.0, 4, 100) if chosen.quick else (5, 20.0, 10, 200)
     for name, value in zip(("seeds", "minutes", "points", "games_per_evaluation"), defaults, strict=True):
         if getattr(chosen, name) is None:
@@ -298,7 +302,7 @@ def _checked(chosen: argparse.Namespace) -> Settings:
                 raise ValueError(f"there is no {name} {shorten(one)}; the {name}s are {', '.join(valid)}")
     known = {one.name for algorithm in ALGORITHMS for one in settings_of(algorithm)}
     for name in parse_overrides(chosen.set):
-        if name not in known or name in _OURS:
+        if name not in known or name in _RESERVED:
             raise ValueError(f"--set cannot change {shorten(name)}")
     if chosen.resume and chosen.out is None:
         raise ValueError("--resume needs the folder to go on in: --out FOLDER")
@@ -306,10 +310,10 @@ def _checked(chosen: argparse.Namespace) -> Settings:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Train what is not there yet, print the tables and write files; return the exit code."""
+    """Train the runs that are left, print tables and write files; return the exit code."""
     chosen = _parser().parse_args(arguments)
     try:
-        settings = _checked(chosen)
+        settings = _check_arguments(chosen)
         configs = choose_configs(chosen.games, chosen.algorithms, chosen.players)
         if not configs:
             raise ValueError(f"no config of the package is of these games and algorithms for {chosen.players} players")
@@ -317,16 +321,16 @@ def main(arguments: list[str] | None = None) -> int:
         measurements, runs = make_plans(configs, settings, chosen.seeds, out)
         for plan in measurements:
             read_config(plan.config, plan.overrides)
-        begin(out, settings, resume=chosen.resume)
+        prepare_folder(out, settings, resume=chosen.resume)
     except ValueError as error:
         print(error_line(error), file=sys.stderr)
-        return WRONGLY_CALLED
+        return USAGE_ERROR
     for game in chosen.games:
         for algorithm in chosen.algorithms:
             if (game, algorithm) not in configs:
                 print(f"left out: {game} has no config of {algorithm}", file=sys.stderr)
     number = sum(map(len, runs.values()))
-    total = duration(60 * settings.minutes * -(-number // chosen.processes))
+    total = format_duration(60 * settings.minutes * -(-number // chosen.processes))
     print(f"{number} runs, {chosen.processes} side by side: {total} of training, and more around it", file=sys.stderr)
     try:
         results, failed = train_all(measurements, runs, chosen.processes, out)

@@ -1,4 +1,4 @@
-"""Processes of the learning benchmark: some side by side, one thread each, stopped together by Ctrl-C."""
+"""Run the processes of the learning benchmark in parallel, one thread each; Ctrl-C stops all."""
 
 import json
 import os
@@ -11,19 +11,19 @@ from typing import Any
 
 from ..envs.system.files import write_atomically
 from ..envs.system.signals import interrupt_on_terminate
-from ..training.progress import duration
+from ..training.progress import format_duration
 
 _ONE_THREAD = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMBA_NUM_THREADS")
-_LOOK_EVERY_SECONDS = 0.2
+_POLL_SECONDS = 0.2
 
 
 class Interrupted(Exception):
-    """The user has asked to stop; all processes have ended."""
+    """The user interrupted; all processes have exited."""
 
 
 @dataclass(frozen=True)
 class Job:
-    """One process: its name, its plan, the file it leaves when all is done, and where plan and output are kept."""
+    """One process: its name, its plan, its result file, and the files of plan and output."""
 
     name: str
     plan: dict[str, Any]
@@ -35,10 +35,10 @@ class Job:
 def run_jobs(jobs: list[Job], processes: int, what: str) -> list[Job]:
     """Run the jobs that have left no result yet, so many side by side; return those that failed.
 
-    Raises Interrupted after Ctrl-C or SIGTERM, once all processes have saved what they did; a second one kills them.
+    Raises Interrupted after Ctrl-C or SIGTERM, once all processes have saved their work; a second one kills them.
     """
     waiting = [job for job in jobs if not job.result.is_file()]
-    total, ended = len(jobs), len(jobs) - len(waiting)
+    total, num_done = len(jobs), len(jobs) - len(waiting)
     running: dict[subprocess.Popen[bytes], Job] = {}
     failed: list[Job] = []
     began = time.monotonic()
@@ -48,14 +48,14 @@ def run_jobs(jobs: list[Job], processes: int, what: str) -> list[Job]:
                 while waiting and len(running) < processes:
                     job = waiting.pop(0)
                     running[_start(job)] = job
-                time.sleep(_LOOK_EVERY_SECONDS)
+                time.sleep(_POLL_SECONDS)
                 for process in [one for one in running if one.poll() is not None]:
                     job = running.pop(process)
-                    ended += 1
+                    num_done += 1
                     done = job.result.is_file()
                     failed += [] if done else [job]
-                    text = f"{what}: {ended} of {total}, {job.name}{'' if done else ' FAILED'}"
-                    print(f"{text}, {duration(time.monotonic() - began)}", file=sys.stderr, flush=True)
+                    text = f"{what}: {num_done} of {total}, {job.name}{'' if done else ' FAILED'}"
+                    print(f"{text}, {format_duration(time.monotonic() - began)}", file=sys.stderr, flush=True)
         except KeyboardInterrupt:
             _stop(running)
             raise Interrupted from None
@@ -84,7 +84,7 @@ def _stop(running: dict[subprocess.Popen[bytes], Job]) -> None:
     try:
         print("stopping after the iterations under way; once more to stop at once", file=sys.stderr, flush=True)
         for process, job in running.items():
-            # half a measurement is none
+            # a partial measurement is useless
             (process.kill if job.plan["measure"] else process.terminate)()
         for process in running:
             process.wait()

@@ -2,8 +2,8 @@
 
 The number is the interquartile mean, the interval a percentile interval of the stratified bootstrap: Agarwal,
 Schwarzer, Castro, Courville and Bellemare 2021, "Deep Reinforcement Learning at the Edge of the Statistical Precipice"
-(NeurIPS; arXiv:2108.13264). Runs are what varies: how exactly a run's strength is measured is not in the interval on
-its own, but shows in it, as every run was measured by games of its own.
+(NeurIPS; arXiv:2108.13264). The bootstrap resamples runs; the uncertainty
+of the evaluation of each run is included, as every run was evaluated in its own games.
 """
 
 from collections.abc import Mapping, Sequence
@@ -29,18 +29,18 @@ def interquartile_mean(scores: np.ndarray) -> np.ndarray:
 
 
 def bootstrap(strata: Sequence[np.ndarray], repetitions: int = REPETITIONS, seed: int = _SEED) -> np.ndarray:
-    """Return interquartile means of runs drawn anew, float64 [repetitions, points].
+    """Return interquartile means of resampled runs, float64 [repetitions, points].
 
     Arguments:
         strata: scores of the runs of each game, float [runs, points] each. As many runs of a game as there are are
             drawn from it, with replacement; the mean is over all games' runs together.
     """
     random = np.random.default_rng(seed)
-    drawn = []
+    resampled = []
     for scores in strata:
         rows = random.integers(len(scores), size=(repetitions, len(scores)))
-        drawn.append(scores[rows])
-    return interquartile_mean(np.concatenate(drawn, axis=1).swapaxes(0, 1))
+        resampled.append(scores[rows])
+    return interquartile_mean(np.concatenate(resampled, axis=1).swapaxes(0, 1))
 
 
 def summary(strata: Sequence[np.ndarray]) -> dict[str, list[float] | None]:
@@ -74,7 +74,7 @@ def curve(run: Mapping[str, Any], along: str, grid: np.ndarray) -> np.ndarray:
 
 
 def compare(runs: Sequence[Mapping[str, Any]], minutes: float, points: int) -> dict[str, Any]:
-    """Return what finished runs tell: `rows` by game and algorithm, and `overall` by algorithm over several games.
+    """Compare finished runs: return `rows` by game and algorithm, and `overall` by algorithm over several games.
 
     A row has curves `over_minutes` (at `points` equal steps, and at 0) and `over_decisions` (up to where the shortest
     run came), and `final`, strength at the end by reference. `overall`, over minutes alone as games differ in how many
@@ -91,15 +91,15 @@ def compare(runs: Sequence[Mapping[str, Any]], minutes: float, points: int) -> d
     rows = [_row(group, times) for group in groups.values() if group]
     overall = []
     for algorithm in algorithms if len(games) > 1 else []:
-        own = [groups[game, algorithm] for game in games]
-        if all(own):
-            strata = [_curves(group, "training_seconds", 60 * times) for group in own]
+        of_algorithm = [groups[game, algorithm] for game in games]
+        if all(of_algorithm):
+            strata = [_curves(group, "training_seconds", 60 * times) for group in of_algorithm]
             overall.append({"algorithm": algorithm, "over_minutes": {"minutes": times.tolist(), **summary(strata)}})
     return {"rows": rows, "overall": overall}
 
 
 def _row(group: Sequence[Mapping[str, Any]], times: np.ndarray) -> dict[str, Any]:
-    """Return what the runs of one game and algorithm tell."""
+    """Return the statistics of the runs of one game and algorithm."""
     shortest = min(run["evaluations"][-1]["decisions"] for run in group)
     decisions = np.linspace(0.0, shortest, len(times))
     over_time = summary([_curves(group, "training_seconds", 60 * times)])

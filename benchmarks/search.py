@@ -37,7 +37,7 @@ from ..envs.engine.tree_search import Search, descend_games
 from ..envs.game import as_batch
 from ..envs.registry import describe
 from ..envs.system.files import write_atomically
-from .arguments import BenchmarkParser, integer, written_file
+from .arguments import BenchmarkParser, integer, output_path
 
 SEED = 1
 REPEATS = 9
@@ -216,7 +216,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument(
         "--sims", type=integer(1, 100_000), default=1000, help="simulations of a search (default: 1000)"
     )
-    parser.add_argument("--json", type=written_file, metavar="FILE", help="write the rows to a JSON file")
+    parser.add_argument("--json", type=output_path, metavar="FILE", help="write the rows to a JSON file")
     chosen = parser.parse_args(arguments)
     heads = "".join(f"{name:>9}" for name in ("sims/s", *COLUMNS))
     print(f"{'game':<14}{'pl.':>3}  {'search':<36}{heads}", flush=True)

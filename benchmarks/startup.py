@@ -1,4 +1,4 @@
-"""Processor seconds of a first start ever, which compiles, and of later ones.
+"""Processor seconds of the first start, which compiles, and of later ones.
 
 python -m meeplezoo.benchmarks.startup [--game NAME]
 """
@@ -27,7 +27,7 @@ batch.step(batch.random_actions(), mask=mask, observation=observation)
 _COMMAND = """
 from meeplezoo.cli.main import main
 
-assert main({words!r}) == 0
+assert main({argv!r}) == 0
 """
 # whatever the program prints goes to stderr, so that the number is alone on stdout
 _MEASURED = """
@@ -46,11 +46,11 @@ def programs(game: str) -> Iterator[tuple[str, str]]:
     if find_spec("torch") is not None:
         agents += [f"net:{name},sims=10" for name in bundled_networks() if name.startswith(f"{game}-")]
     for agent in agents:
-        # the networks that come along are for two
+        # the bundled networks are for two players
         others = ["random"] * (1 if agent.startswith("net:") else players - 1)
-        words = ["evaluate", game, agent, *others, "--games", "2"]
-        yield f"evaluate {agent}", _COMMAND.format(words=words)
-    yield "warm-up", _COMMAND.format(words=["warm-up", game])
+        argv = ["evaluate", game, agent, *others, "--games", "2"]
+        yield f"evaluate {agent}", _COMMAND.format(argv=argv)
+    yield "warm-up", _COMMAND.format(argv=["warm-up", game])
 
 
 def start(program: str, cache: str) -> tuple[float, float]:

@@ -17,7 +17,7 @@ from ..envs.registry import describe
 from ..envs.system.files import write_atomically
 from ..envs.system.messages import error_line, shorten
 from . import layers
-from .arguments import BenchmarkParser, written_file
+from .arguments import BenchmarkParser, output_path
 from .other_libraries import PEERS
 from .timing import decisions_per_second
 
@@ -105,7 +105,7 @@ def _parser() -> BenchmarkParser:
     parser.add_argument(
         "--only", metavar="TEXT", help='measure rows that contain this text only, like "aec" or "step 1024"'
     )
-    parser.add_argument("--json", type=written_file, metavar="FILE", help="write the rows to a JSON file")
+    parser.add_argument("--json", type=output_path, metavar="FILE", help="write the rows to a JSON file")
     return parser
 
 

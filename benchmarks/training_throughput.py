@@ -1,9 +1,9 @@
-"""Decisions a second of the policy-gradient learners, play and training together, at equal settings on one core.
+"""Decisions a second of the policy-gradient algorithms, play and training together, at equal settings on one core.
 
 python -m meeplezoo.benchmarks.training_throughput [--game NAME] [--json FILE] [KEY=VALUE ...]
 
 A decision is one that is learned from. The settings are those of `SETTINGS`, but for what stands in the row, and for
-what KEY=VALUE says: half of the games, or opponents, are the baseline, the others are the learner itself. Each learner
+what KEY=VALUE says: half of the games, or opponents, are the baseline, the others the current policy. Each algorithm
 makes one iteration that does not count and then REPEATS that do; the figure is that of the fastest.
 
 All times are processor time of this process, which works in one thread: other work on the machine takes less from them
@@ -24,10 +24,10 @@ from ..envs.options import Number
 from ..envs.registry import describe
 from ..envs.system.files import write_atomically
 from ..envs.system.messages import error_line
+from ..training.algorithm import make_algorithm, prepare_torch
 from ..training.config import settings_of
 from ..training.config_reading import make_config
-from ..training.learner import make_learner, prepare_torch
-from .arguments import BenchmarkParser, written_file
+from .arguments import BenchmarkParser, output_path
 
 REPEATS = 6
 SETTINGS = {
@@ -43,7 +43,7 @@ SETTINGS = {
     "share_baselines": 0.5,
     "share_league": 0.5,
 }
-LEARNERS: dict[str, dict[str, Any]] = {
+ALGORITHMS: dict[str, dict[str, Any]] = {
     "maskable_ppo": {"algorithm": "maskable_ppo"},
     "ppo": {"algorithm": "ppo"},
     "ppo, shared": {"algorithm": "ppo", "shared": True},
@@ -53,20 +53,20 @@ LEARNERS: dict[str, dict[str, Any]] = {
 
 
 def decisions_per_second(settings: dict[str, Any]) -> float:
-    """Return decisions by second of processor time of the fastest of REPEATS iterations of a new learner."""
+    """Return decisions by second of processor time of the fastest of REPEATS iterations of a new algorithm."""
     config = make_config(settings)
     prepare_torch(config)
-    learner = make_learner(config, config.make_game())
-    learner.iterate(0)
+    algorithm = make_algorithm(config, config.make_game())
+    algorithm.train_iteration(0)
     fastest = 0.0
     for iteration in range(1, 1 + REPEATS):
-        before, began = learner.decisions, time.process_time()
-        learner.iterate(iteration)
-        fastest = max(fastest, (learner.decisions - before) / (time.process_time() - began))
+        before, began = algorithm.decisions, time.process_time()
+        algorithm.train_iteration(iteration)
+        fastest = max(fastest, (algorithm.decisions - before) / (time.process_time() - began))
     return fastest
 
 
-def matrix_product_rate() -> float:
+def measure_matrix_products() -> float:
     """Return multiplications and additions by second of processor time in a product of 1024 x 512 and 512 x 256."""
     import torch
 
@@ -86,24 +86,24 @@ def rows(games: list[str], overrides: dict[str, Any]) -> Iterator[dict[str, Any]
         (option,) = (one for one in describe(game).options if isinstance(one, Number) and one.name == "num_players")
         for players in sorted({2, option.default}):
             first = None
-            for name, own in LEARNERS.items():
-                known = {one.name for one in settings_of(own["algorithm"])}
+            for name, changes in ALGORITHMS.items():
+                known = {one.name for one in settings_of(changes["algorithm"])}
                 chosen = {key: value for key, value in {**SETTINGS, **overrides}.items() if key in known}
-                rate = decisions_per_second({**chosen, **own, "game": game, "options": {"num_players": players}})
+                rate = decisions_per_second({**chosen, **changes, "game": game, "options": {"num_players": players}})
                 first = first or rate
                 yield {
                     "game": game,
                     "players": players,
-                    "learner": name,
+                    "algorithm": name,
                     "decisions_per_second": round(rate),
                     "times_the_first": round(rate / first, 2),
-                    "product": round(matrix_product_rate() / 1e9),
+                    "product": round(measure_matrix_products() / 1e9),
                 }
 
 
 def line(row: dict[str, Any]) -> str:
     """Return one row of the table."""
-    begin = f"{row['game']:<12}{row['players']:>3}  {row['learner']:<24}"
+    begin = f"{row['game']:<12}{row['players']:>3}  {row['algorithm']:<24}"
     return f"{begin}{row['decisions_per_second']:>13,}{row['times_the_first']:>7.2f}{row['product']:>10}"
 
 
@@ -111,13 +111,13 @@ def main(arguments: list[str] | None = None) -> int:
     """Measure, print a table and write the JSON file; return the exit code."""
     parser = BenchmarkParser(
         prog="python -m meeplezoo.benchmarks.training_throughput",
-        description="Measure decisions per second of processor time of the policy-gradient learners.",
+        description="Measure decisions per second of processor time of the policy-gradient algorithms.",
     )
     parser.add_argument("--game", choices=game_names(), help="this game only (default: all)")
-    parser.add_argument("--json", type=written_file, metavar="FILE", help="write the rows to a JSON file")
+    parser.add_argument("--json", type=output_path, metavar="FILE", help="write the rows to a JSON file")
     parser.add_argument("settings", nargs="*", metavar="KEY=VALUE", help="other settings of training, for all rows")
     chosen = parser.parse_args(arguments)
-    print(f"{'game':<12}{'pl.':>3}  {'learner':<24}{'decisions/s':>13}{'times':>7}{'product':>10}", flush=True)
+    print(f"{'game':<12}{'pl.':>3}  {'algorithm':<24}{'decisions/s':>13}{'times':>7}{'product':>10}", flush=True)
     measured = []
     try:
         for row in rows([chosen.game] if chosen.game else list(game_names()), parse_overrides(chosen.settings)):

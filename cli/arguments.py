@@ -10,13 +10,20 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
+from ..envs import Game, make_game
+from ..envs.engine.random_stream import MAX_SEED
+from ..envs.options import Choice, parse
+from ..envs.registry import describe, game_names
+from ..envs.spec import GameSpec
+from ..envs.system.files import shown_path
+from ..envs.system.messages import display_name, display_path, escape_controls, pluralize, shorten
+from ..envs.system.number_text import parse_integer, parse_number
+from ..envs.view.ansi import supports_colour
 from .errors import UsageError
 
 if TYPE_CHECKING:
     from ..agents import Agent
     from ..agents.arena.match_seeds import Secrets
-    from ..envs import Game
-    from ..envs.spec import GameSpec
 
 
 COLOURS = ALWAYS, NEVER, AUTO = "always", "never", "auto"
@@ -52,9 +59,6 @@ class CommandParser(argparse.ArgumentParser):
 
     def examples(self) -> list[str]:
         """Return the examples as they are shown."""
-        from ..envs.options import Choice
-        from ..envs.registry import describe, game_names
-
         # examples have up to three agents
         game = next((name for name in game_names() if 3 in describe(name).player_counts), game_names()[0])
         options = describe(game).options
@@ -64,19 +68,17 @@ class CommandParser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         """Raise UsageError."""
-        from ..envs.system.messages import escape_controls
-
         # of argparse: it repeats words of any length
         shown = escape_controls(message)
         short = shown if len(shown) <= _LONGEST_MESSAGE else f"{shown[:_LONGEST_MESSAGE]}..."
         raise UsageError(f"{short}; see {self.prog} --help")
 
-    def read(self, words: list[str]) -> argparse.Namespace:
+    def parse(self, argv: list[str]) -> argparse.Namespace:
         """Return the arguments; options may stand before, between and behind the others.
 
         Raises UsageError if they are wrong, SystemExit after --help.
         """
-        return self.parse_intermixed_args(words)
+        return self.parse_intermixed_args(argv)
 
     def add_game(self) -> None:
         """Add GAME and --option."""
@@ -153,9 +155,6 @@ def integer(low: int, high: int) -> Callable[[str], int]:
     """Return what reads an argument that is an integer from low to high."""
 
     def read(text: str) -> int:
-        from ..envs.system.messages import shorten
-        from ..envs.system.number_text import parse_integer
-
         try:
             value = parse_integer(text)
         except ValueError:
@@ -171,9 +170,6 @@ def number_up_to(high: int) -> Callable[[str], float]:
     """Return what reads an argument that is a number above 0, at most `high`."""
 
     def read(text: str) -> float:
-        from ..envs.system.messages import shorten
-        from ..envs.system.number_text import parse_number
-
         try:
             value = parse_number(text)
         except ValueError:
@@ -187,15 +183,11 @@ def number_up_to(high: int) -> Callable[[str], float]:
 
 def seed(text: str) -> int:
     """Return an integer that is a seed."""
-    from ..envs.engine.random_stream import MAX_SEED
-
     return integer(0, MAX_SEED)(text)
 
 
 def wants_colour(when: str) -> bool:
     """Return whether standard output gets colour codes; what --colour says counts more than NO_COLOR."""
-    from ..envs.view.ansi import supports_colour
-
     return when == ALWAYS or (when == AUTO and supports_colour(sys.stdout))
 
 
@@ -204,21 +196,16 @@ def game_for(name: str, options: list[str], agents: Sequence[str]) -> Game:
 
     Raises UsageError for an unknown game or option, and if agents and players differ in number.
     """
-    from ..envs import make_game
-    from ..envs.options import parse
-    from ..envs.registry import describe
-    from ..envs.system.messages import shorten
-
     try:
         spec = describe(name)
         given = parse(name, spec.options, options)
         if agents:
             num_players = given.setdefault("num_players", len(agents))
             if num_players != len(agents):
-                raise UsageError(f"{_listed(agents)}, but num_players is {shorten(num_players)}")
+                raise UsageError(f"{_list_agents(agents)}, but num_players is {shorten(num_players)}")
             if num_players not in spec.player_counts:
                 needed = f"{name} needs an agent for each player, {_player_counts(spec)}"
-                raise UsageError(f"{needed}, but {_listed(agents)}")
+                raise UsageError(f"{needed}, but {_list_agents(agents)}")
         return make_game(name, **given)
     except ValueError as error:
         raise UsageError(str(error)) from None
@@ -253,10 +240,9 @@ def secrets_of(file: str) -> Secrets:
         raise UsageError(str(error)) from None
 
 
-def keep_secret(path: Path, secret: bytes) -> str:
+def write_secret(path: Path, secret: bytes) -> str:
     """Write the secret of a match beside the file of its results; return a sentence that says where it is."""
     from ..agents.arena.match_seeds import add_secret, secret_line
-    from ..envs.system.messages import display_path
 
     beside = path.with_name(f"{path.name}.secret")
     beside.unlink(missing_ok=True)
@@ -264,7 +250,7 @@ def keep_secret(path: Path, secret: bytes) -> str:
     return f"{display_path(beside)}: the secret that repeats it with --secret"
 
 
-def told_secret(secret: bytes | None) -> str:
+def describe_secret(secret: bytes | None) -> str:
     """Return what an error says of the secret of the match that it ended."""
     return f" (secret {secret.hex()}: in a file for --secret it repeats the match)" if secret else ""
 
@@ -281,11 +267,12 @@ def agents_for(
     """Return the agents of the names; UsageError for an unknown one. `trust` is that of `make_agent`."""
     # networks of this size play many times slower with several threads on busy cores; a user's own setting counts
     os.environ.setdefault("OMP_NUM_THREADS", "1")
+    from ..agents.arena.match_seeds import MatchSeeds
     from ..agents.arena.matches import make_agents
 
     refuse_people(names)
     try:
-        return make_agents(game, names, seed, secret, start_seconds, trust=trust)
+        return make_agents(game, names, MatchSeeds(seed, secret), start_seconds, trust=trust)
     except ValueError as error:
         raise UsageError(str(error)) from None
 
@@ -302,11 +289,11 @@ def input_file(text: str) -> Path:
     """Return the path of a file to be read; UsageError if there is no regular file."""
     path = _path(text)
     if not path.exists():
-        raise UsageError(f"there is no file {_shown(path)}")
+        raise UsageError(f"there is no file {shown_path(path)}")
     if path.is_dir():
-        raise UsageError(f"{_shown(path)} is a folder, not a file")
+        raise UsageError(f"{shown_path(path)} is a folder, not a file")
     if not path.is_file():
-        raise UsageError(f"{_shown(path)} is not a regular file")
+        raise UsageError(f"{shown_path(path)} is not a regular file")
     return path
 
 
@@ -314,9 +301,9 @@ def input_folder(text: str) -> Path:
     """Return the path of a folder to be looked into; UsageError if there is none."""
     path = _path(text)
     if not path.exists():
-        raise UsageError(f"there is no folder {_shown(path)}")
+        raise UsageError(f"there is no folder {shown_path(path)}")
     if not path.is_dir():
-        raise UsageError(f"{_shown(path)} is a file, not a folder")
+        raise UsageError(f"{shown_path(path)} is a file, not a folder")
     return path
 
 
@@ -324,20 +311,17 @@ def output_file(text: str) -> Path:
     """Return the path of a file to be written; UsageError if a folder or a device is there."""
     path = _path(text)
     if path.is_dir():
-        raise UsageError(f"{_shown(path)} is a folder, not a file")
+        raise UsageError(f"{shown_path(path)} is a folder, not a file")
     if path.exists() and not path.is_file():
-        raise UsageError(f"{_shown(path)} is not a regular file")
+        raise UsageError(f"{shown_path(path)} is not a regular file")
     # the file takes the place of what is there: of what a link points to, not of the link
     return path.resolve() if path.is_symlink() else path
 
 
-def _listed(agents: Sequence[str]) -> str:
+def _list_agents(agents: Sequence[str]) -> str:
     """Return how many agents are given, and which, like "2 agents are given (greedy, random)"."""
-    number = "1 agent is" if len(agents) == 1 else f"{len(agents)} agents are"
-    from ..envs.system.messages import display_name
-
     shown = [*map(display_name, agents[:_FEW]), *["..."][: len(agents) - _FEW]]
-    return f"{number} given ({', '.join(shown)})"
+    return f"{pluralize(len(agents), 'agent')} {'is' if len(agents) == 1 else 'are'} given ({', '.join(shown)})"
 
 
 def _player_counts(game: GameSpec) -> str:
@@ -348,8 +332,6 @@ def _player_counts(game: GameSpec) -> str:
 
 def against(names: Sequence[object]) -> str:
     """Return the names of the agents of a game, like "greedy against random"."""
-    from ..envs.system.messages import display_name
-
     return " against ".join(map(display_name, names))
 
 
@@ -359,34 +341,22 @@ def _path(text: str) -> Path:
     try:
         os.stat(path)
     except ValueError:
-        raise UsageError(f"{_shown(path)} cannot be the name of a file") from None
+        raise UsageError(f"{shown_path(path)} cannot be the name of a file") from None
     except OSError as error:
         # what else is wrong is said by whatever reads or writes the file
         if error.errno == errno.ENAMETOOLONG:
-            raise UsageError(f"{_shown(path)} is too long a name for a file") from None
+            raise UsageError(f"{shown_path(path)} is too long a name for a file") from None
     return path
 
 
-def _shown(path: Path) -> str:
-    from ..envs.system.files import shown_path
-
-    return shown_path(path)
-
-
-def meanings(names: Sequence[str], texts: Sequence[str]) -> list[str]:
+def list_full_names(names: Sequence[str], texts: Sequence[str]) -> list[str]:
     """Return a line for each name in a table that is not the whole text of a bot of the user's own."""
     from ..agents.registry import is_own_bot
-    from ..envs.system.messages import escape_controls
 
     short = dict(zip(names, texts, strict=True))
     return [escape_controls(f"{name}: {text}") for name, text in short.items() if name != text and is_own_bot(text)]
 
 
-def described(game: Game) -> str:
+def describe_game(game: Game) -> str:
     """Return the game with all its options as text."""
     return f"{game.name} ({', '.join(f'{name}={value}' for name, value in game.options.items())})"
-
-
-def counted(number: int, noun: str) -> str:
-    """Return a number with its noun, like "1 game" or "1,000 games"."""
-    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun[:-1] + 'ies' if noun == 'ply' else noun + 's'}"

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 
-def run(words: list[str]) -> int:
+def run(argv: list[str]) -> int:
     """Hand all arguments to the benchmark."""
     from ..benchmarks.throughput import main
 
-    code: int | None = main(words)
+    code: int | None = main(argv)
     return code or 0

@@ -6,4 +6,4 @@ class CommandError(Exception):
 
 
 class UsageError(Exception):
-    """The command was called wrongly: exit code 2."""
+    """A usage error: exit code 2."""

@@ -4,47 +4,47 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ..envs import IllegalMove
+from ..envs.system.files import write_json
+from ..envs.system.messages import display_name, pluralize
+from ..envs.view.captions import two_digits
 from .arguments import (
     CommandParser,
     agents_for,
-    counted,
-    described,
+    describe_game,
+    describe_secret,
     game_for,
-    keep_secret,
-    meanings,
+    list_full_names,
     output_file,
     secret_for,
-    told_secret,
+    write_secret,
 )
 from .errors import CommandError
+from .tables import align
 
 if TYPE_CHECKING:
     from ..agents.arena.evaluation import Evaluation
 
 
-def run(words: list[str]) -> int:
+def run(argv: list[str]) -> int:
     """Play the games, print the table and write the JSON file."""
-    arguments = _parser().read(words)
+    arguments = _parser().parse(argv)
     game = game_for(arguments.game, arguments.option, arguments.agents)
     secret = secret_for(arguments.secret, arguments.agents)
     agents = agents_for(game, arguments.agents, arguments.seed, secret, arguments.start_seconds, trust=arguments.trust)
     path = output_file(arguments.json) if arguments.json else None
     from ..agents.arena.evaluation import evaluate
-    from ..envs import IllegalMove
-    from ..envs.system.files import write_atomically
-    from ..envs.system.strict_json import json_bytes
 
     try:
         evaluation = evaluate(game, agents, arguments.games, arguments.seed, secret)
     except IllegalMove as error:
-        raise CommandError(f"{error}{told_secret(secret)}") from None
+        raise CommandError(f"{error}{describe_secret(secret)}") from None
     # first of all what cannot be had again if nobody reads the output any more
     kept = None
     if path is not None:
-        with write_atomically(path) as file:
-            file.write(json_bytes(evaluation.as_json(), indent=2) + b"\n")
-        kept = None if secret is None else keep_secret(path, secret)
-    print(table(evaluation))
+        write_json(path, evaluation.as_json(), indent=2)
+        kept = None if secret is None else write_secret(path, secret)
+    print(format_table(evaluation))
     if secret is not None:
         print(kept or f"secret {secret.hex()}: in a file for --secret it repeats these games")
     return 0
@@ -73,12 +73,9 @@ def _parser() -> CommandParser:
     return parser
 
 
-def table(evaluation: Evaluation) -> str:
+def format_table(evaluation: Evaluation) -> str:
     """Return an evaluation as an aligned table with a line above and below."""
     from ..agents.arena.short_names import short_names
-    from ..envs.system.messages import display_name
-    from ..envs.view.captions import two_digits
-    from .tables import align
 
     names = short_names([agent.name for agent in evaluation.agents])
     head = ("agent", "wins", "draws", "losses", "win rate", "95 % interval", "mean score", "margin")
@@ -92,10 +89,10 @@ def table(evaluation: Evaluation) -> str:
             (display_name(name), *counts, rate, interval, f"{agent.mean_score:.2f}", f"{agent.mean_margin:+.2f}")
         )
     lines = align(rows, left=[0])
-    games = counted(evaluation.games, "game")
+    games = pluralize(evaluation.games, "game")
     dealt = "all" if evaluation.secret is None else "each with its own deal, all"
-    title = f"{described(evaluation.game)}: {games}, seed {evaluation.seed}, {dealt} {evaluation.seatings} seatings"
+    title = f"{describe_game(evaluation.game)}: {games}, seed {evaluation.seed}, {dealt} {evaluation.seatings} seatings"
     speed = f"{two_digits(evaluation.games / evaluation.seconds)} games per second"
-    cut_off = f"{counted(evaluation.truncated, 'game')} cut off by a limit"
-    whole = meanings(names, [agent.name for agent in evaluation.agents])
-    return "\n".join([title, "", *lines, "", *whole, f"{speed}, {cut_off}"])
+    cut_off = f"{pluralize(evaluation.truncated, 'game')} cut off by a limit"
+    full_names = list_full_names(names, [agent.name for agent in evaluation.agents])
+    return "\n".join([title, "", *lines, "", *full_names, f"{speed}, {cut_off}"])

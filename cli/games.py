@@ -4,20 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import product
-from typing import TYPE_CHECKING
 
+from ..envs import make_game
+from ..envs.options import Choice
+from ..envs.registry import load_games
+from ..envs.spec import GameSpec
 from .arguments import HUMAN, CommandParser
-
-if TYPE_CHECKING:
-    from ..envs.spec import GameSpec
+from .tables import align
 
 
-def run(words: list[str]) -> int:
+def run(argv: list[str]) -> int:
     """Print every game and the agents."""
     parser = CommandParser("games", "List the games with their options, sizes and agents.", ["meeplezoo games"])
-    parser.read(words)
+    parser.parse(argv)
     from ..agents import agent_names
-    from ..envs.registry import load_games
 
     specs, reasons = load_games()
     for text in [*("\n".join(_game_lines(spec)) for spec in specs), *reasons]:
@@ -46,9 +46,6 @@ def _game_lines(game: GameSpec) -> list[str]:
 
 def _sizes(game: GameSpec) -> dict[int, tuple[set[int], set[int]]]:
     """Return per number of players all numbers of actions and observation sizes that the options bring about."""
-    from ..envs import make_game
-    from ..envs.options import Choice
-
     choices = [option for option in game.options if isinstance(option, Choice)]
     sizes: dict[int, tuple[set[int], set[int]]] = {}
     for number in game.player_counts:
@@ -66,6 +63,4 @@ def _range(values: set[int]) -> str:
 
 
 def _columns(rows: Sequence[tuple[str, ...]]) -> list[str]:
-    from .tables import align
-
     return align(rows, left=range(len(rows[0])))

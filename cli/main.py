@@ -1,6 +1,6 @@
 """The command `meeplezoo`: finds the subcommand, runs it, and turns errors into one sentence and an exit code.
 
-Exit codes: 0 done, 1 failed, 2 called wrongly, 130 interrupted (Ctrl-C), 141 nobody reads the output any more.
+Exit codes: 0 done, 1 failed, 2 usage error, 130 interrupted (Ctrl-C), 141 nobody reads the output any more.
 Only the subcommand that is run is imported, and it imports the games when it needs them.
 """
 
@@ -33,10 +33,10 @@ Run = Callable[[list[str]], int]
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command line (default: that of the process) and return the exit code."""
-    words = list(sys.argv[1:] if arguments is None else arguments)
+    argv = list(sys.argv[1:] if arguments is None else arguments)
     with standard_streams():
         try:
-            code = _run(words)
+            code = _run(argv)
             # here, where a reader who has gone away is noticed, and not at the end of the process
             sys.stdout.flush()
         except UsageError as error:
@@ -57,10 +57,10 @@ def _report(error: object, code: int) -> int:
     return code
 
 
-def _run(words: list[str]) -> int:
-    if not words:
+def _run(argv: list[str]) -> int:
+    if not argv:
         raise UsageError(f"a command is missing; the commands are {', '.join(COMMANDS)}")
-    command, *rest = words
+    command, *rest = argv
     if command in ("-h", "--help"):
         print(_help())
         return 0
@@ -93,6 +93,6 @@ def _help() -> str:
         "  -h, --help  show this help; `meeplezoo COMMAND --help` shows that of a command, with examples",
         "  --version   show the version",
         "",
-        "exit codes: 0 done, 1 failed, 2 called wrongly, 130 interrupted, 141 nobody reads the output any more",
+        "exit codes: 0 done, 1 failed, 2 usage error, 130 interrupted, 141 nobody reads the output any more",
     ]
     return "\n".join(lines)

@@ -84,7 +84,7 @@ def _from_json(text: str, legal: Sequence[Move]) -> Move:
     raise ValueError(f"{shorten(text)} is no legal move; type ? for all legal moves")
 
 
-def numbered(legal: Sequence[Move], width: int) -> str:
+def number_moves(legal: Sequence[Move], width: int) -> str:
     """Return all legal moves with their numbers, in columns that fill `width` characters."""
     digits = len(str(len(legal)))
     cells = [f"{number:{digits}}) {short_form(move)}" for number, move in enumerate(legal, start=1)]

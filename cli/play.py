@@ -7,60 +7,61 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ..envs import Game, IllegalMove
+from ..envs.engine.random_stream import checked_seed
+from ..envs.game import Move, as_batch
+from ..envs.interfaces.agent import act_or_raise
+from ..envs.records.notation import LastMove
+from ..envs.records.record import make_record, write_records
+from ..envs.system.messages import display_name, display_path, pluralize
+from ..envs.validation.states import State
 from .arguments import (
     HUMAN,
     CommandParser,
     against,
     agents_for,
-    counted,
-    described,
+    describe_game,
     game_for,
     output_file,
     wants_colour,
 )
 from .console import read_line
 from .errors import CommandError
-from .move_entry import numbered, read_move, short_form
+from .move_entry import number_moves, read_move, short_form
 
 if TYPE_CHECKING:
     from ..agents import Agent
     from ..agents.search.mcts_agent import SearchView
-    from ..envs import Game
-    from ..envs.game import Move
-    from ..envs.records.notation import LastMove
-    from ..envs.validation.states import State
 
 _HELP = """\
 Type the number of a move, its short form as in the list (the beginnings of its words will do), or the
 move as JSON. ? shows the list again, q leaves the game."""
 
 
-class _Left(Exception):
+class _Quit(Exception):
     """The person has left the game."""
 
 
-def run(words: list[str]) -> int:
+def run(argv: list[str]) -> int:
     """Play one game."""
-    arguments = _parser().read(words)
-    from ..envs.engine.random_stream import checked_seed
-
+    arguments = _parser().parse(argv)
     seed = checked_seed(arguments.seed)
     game = game_for(arguments.game, arguments.option, arguments.agents)
     names = arguments.agents or [HUMAN, *["greedy"] * (game.num_players - 1)]
-    agents = _agents(game, names, seed, arguments.start_seconds, arguments.trust)
+    agents = _make_agents(game, names, seed, arguments.start_seconds, arguments.trust)
     from ..agents.warm_up import warm_up
 
     # here, and not in the middle of a person's game
     warm_up(game, names)
     path = output_file(arguments.save) if arguments.save else None
-    print(f"{described(game)}, seed {seed}: {against(names)}\n")
+    print(f"{describe_game(game)}, seed {seed}: {against(names)}\n")
     try:
-        history, final = _play(game, agents, seed, wants_colour(arguments.colour))
-    except _Left:
+        actions, final = _play(game, agents, seed, wants_colour(arguments.colour))
+    except _Quit:
         print(f"You have left the game{', so nothing was saved' if path else ''}.")
         return 0
     if path is not None:
-        _save(path, game, seed, names, history, final)
+        _save(path, game, seed, names, actions, final)
     return 0
 
 
@@ -85,7 +86,9 @@ def _parser() -> CommandParser:
     return parser
 
 
-def _agents(game: Game, names: list[str], seed: int, start_seconds: float | None, trust: bool) -> list[Agent | None]:
+def _make_agents(
+    game: Game, names: list[str], seed: int, start_seconds: float | None, trust: bool
+) -> list[Agent | None]:
     """Return the agents, None for a person."""
     # a stand-in keeps every other agent's stream what it is without people
     seated = ["random" if name == HUMAN else name for name in names]
@@ -93,30 +96,28 @@ def _agents(game: Game, names: list[str], seed: int, start_seconds: float | None
     return [None if name == HUMAN else agent for name, agent in zip(names, machines, strict=True)]
 
 
-def _play(game: Game, agents: list[Agent | None], seed: int, colour: bool) -> tuple[list[tuple[State, int]], State]:
-    """Play to the end; return the (state before, action) of every ply and the last state."""
-    from ..envs.records.notation import LastMove
-
+def _play(game: Game, agents: list[Agent | None], seed: int, colour: bool) -> tuple[list[int], State]:
+    """Play to the end; return the actions and the last state."""
     people = [seat for seat, agent in enumerate(agents) if agent is None]
     # what others hide is not shown: the board is that of the person to move, or of the one who moved last
     seat = people[0] if people else None
     state = game.new(seed)
-    history: list[tuple[State, int]] = []
+    actions: list[int] = []
     last_move: LastMove | None = None
     while not game.is_over(state):
         player = int(state["to_move"])
         agent = agents[player]
         seat = player if agent is None else seat
         _show(game, state, last_move, seat, colour)
-        action = _ask(game, state) if agent is None else _decide(agent, game, state)
+        action = _ask(game, state) if agent is None else _act(agent, game, state)
         if agent is not None:
             _show_view(agent, game)
         move = game.move(action, state)
-        history.append((state.copy(), action))
+        actions.append(action)
         game.play_action(state, action)
         last_move = LastMove(player, move)
     _show(game, state, last_move, seat, colour)
-    return history, state
+    return actions, state
 
 
 def _show(game: Game, state: State, last_move: LastMove | None, seat: int | None, colour: bool) -> None:
@@ -124,11 +125,7 @@ def _show(game: Game, state: State, last_move: LastMove | None, seat: int | None
     print(text(game.position(state), last_move, seat, colour) + "\n")
 
 
-def _decide(agent: Agent, game: Game, state: State) -> int:
-    from ..envs import IllegalMove
-    from ..envs.game import as_batch
-    from ..envs.interfaces.agent import act_or_raise
-
+def _act(agent: Agent, game: Game, state: State) -> int:
     try:
         return int(act_or_raise(agent, game, as_batch(state).copy())[0])
     except IllegalMove as error:
@@ -141,9 +138,8 @@ def _show_view(agent: Agent, game: Game) -> None:
     view = None if look is None else look(game)
     if view is None:
         return
-    from ..envs.system.messages import display_name
 
-    print(f"{display_name(agent.name)}: {counted(view.simulations, 'simulation')}")
+    print(f"{display_name(agent.name)}: {pluralize(view.simulations, 'simulation')}")
     for seen in view.moves:
         share = 100 * seen.visits / view.simulations
         print(f"  {share:5.1f} %  value {seen.value:.3f}  {short_form(seen.move)}")
@@ -154,17 +150,17 @@ def _show_view(agent: Agent, game: Game) -> None:
 def _ask(game: Game, state: State) -> int:
     """Return the action that the person to move chooses."""
     legal = game.legal_moves(state)
-    _list(legal)
+    _print_moves(legal)
     while True:
         line = read_line(f"Player {int(state['to_move'])}, your move (? for help, q to quit): ")
         if line is None:
-            raise _Left
+            raise _Quit
         text = line.strip()
         if text.lower() in ("q", "quit", "exit"):
-            raise _Left
+            raise _Quit
         if text == "?":
             print(_HELP)
-            _list(legal)
+            _print_moves(legal)
         elif text:
             try:
                 return game.action(read_move(text, legal), state)
@@ -172,13 +168,12 @@ def _ask(game: Game, state: State) -> int:
                 print(f"{error}.")
 
 
-def _list(legal: list[Move]) -> None:
-    print(numbered(legal, shutil.get_terminal_size().columns) + "\n")
+def _print_moves(legal: list[Move]) -> None:
+    print(number_moves(legal, shutil.get_terminal_size().columns) + "\n")
 
 
-def _save(path: Path, game: Game, seed: int, names: list[str], history: list[tuple[State, int]], final: State) -> None:
-    from ..envs.records.record import make_record, write_records
-    from ..envs.system.messages import display_path
+def _save(path: Path, game: Game, seed: int, names: list[str], actions: list[int], final: State) -> None:
+    from ..agents.arena.match_runner import replay_actions
 
-    write_records(path, [make_record(game, seed, names, history, final)])
-    print(f"{display_path(path)}: the record of {counted(len(history), 'ply')}")
+    write_records(path, [make_record(game, seed, names, replay_actions(game, seed, actions), final)])
+    print(f"{display_path(path)}: the record of {pluralize(len(actions), 'ply')}")

@@ -4,42 +4,41 @@ from __future__ import annotations
 
 import re
 
+from ..envs import IllegalMove
+from ..envs.records.record import write_records
+from ..envs.system.messages import display_path, pluralize
 from .arguments import (
     CommandParser,
     against,
     agents_for,
-    counted,
-    described,
+    describe_game,
+    describe_secret,
     game_for,
-    keep_secret,
     output_file,
     secret_for,
-    told_secret,
+    write_secret,
 )
 from .errors import CommandError
 
 
-def run(words: list[str]) -> int:
+def run(argv: list[str]) -> int:
     """Play the games and write the file."""
-    arguments = _parser().read(words)
+    arguments = _parser().parse(argv)
     names = split_agents(arguments.agents)
     game = game_for(arguments.game, arguments.option, names)
     secret = secret_for(arguments.secret, names)
     agents = agents_for(game, names, arguments.seed, secret, arguments.start_seconds, trust=arguments.trust)
     path = output_file(arguments.out)
     from ..agents.arena.recording import record_games
-    from ..envs import IllegalMove
-    from ..envs.records.record import write_records
-    from ..envs.system.messages import display_path
 
     records = record_games(game, agents, arguments.games, arguments.seed, arguments.positions, secret)
     try:
         write_records(path, records)
     except IllegalMove as error:
-        raise CommandError(f"{error}{told_secret(secret)}") from None
-    print(f"{display_path(path)}: {counted(arguments.games, 'game')} of {described(game)}, {against(names)}")
+        raise CommandError(f"{error}{describe_secret(secret)}") from None
+    print(f"{display_path(path)}: {pluralize(arguments.games, 'game')} of {describe_game(game)}, {against(names)}")
     if secret is not None:
-        print(keep_secret(path, secret))
+        print(write_secret(path, secret))
     return 0
 
 

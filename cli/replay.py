@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
 
-from .arguments import CommandParser, against, counted, described, input_file, wants_colour
+from ..envs.records.record import RecordError, StoredRecord, read_records, replay
+from ..envs.records.record_validation import check_record
+from ..envs.system.messages import pluralize
+from .arguments import CommandParser, against, describe_game, input_file, wants_colour
 from .errors import CommandError
 
-if TYPE_CHECKING:
-    from pathlib import Path
 
-    from ..envs.records.record import StoredRecord
-
-
-def run(words: list[str]) -> int:
+def run(argv: list[str]) -> int:
     """Show or check a file of records."""
     parser = CommandParser(
         "replay",
@@ -25,9 +23,8 @@ def run(words: list[str]) -> int:
     parser.add_argument("file", metavar="FILE.jsonl", help="records, one line of JSON each")
     parser.add_argument("--check", action="store_true", help="compare everything instead of showing it")
     parser.add_colour()
-    arguments = parser.read(words)
+    arguments = parser.parse(argv)
     path = input_file(arguments.file)
-    from ..envs.records.record import RecordError
 
     try:
         return _check(path) if arguments.check else _show(path, wants_colour(arguments.colour))
@@ -36,38 +33,31 @@ def run(words: list[str]) -> int:
 
 
 def _check(path: Path) -> int:
-    from ..envs.records.record import read_records
-    from ..envs.records.record_validation import check_record
-
     games = plies = other_chance = 0
     for stored in read_records(path):
         other_chance += not check_record(stored)
         games += 1
         plies += len(stored.record["plies"])
-    print(f"{counted(games, 'game')}, {counted(plies, 'ply')}: all agree")
+    print(f"{pluralize(games, 'game')}, {pluralize(plies, 'ply')}: all agree")
     if other_chance:
         print(
-            f"chance differs in {counted(other_chance, 'game')} (the seed deals another first position here): checked "
-            "ply by ply from the positions given, all but what chance decides"
+            f"chance differs in {pluralize(other_chance, 'game')} (the seed deals another first position here): "
+            "checked ply by ply from the positions given, all but what chance decides"
         )
     return 0
 
 
 def _show(path: Path, colour: bool) -> int:
-    from ..envs.records.record import read_records
-
     for stored in read_records(path):
         _show_game(stored, colour)
     return 0
 
 
 def _show_game(stored: StoredRecord, colour: bool) -> None:
-    from ..envs.records.record import replay
-
     game, record = stored.game, stored.record
     plies = len(record["plies"])
     agents = against(record["agents"])
-    print(f"Game {stored.line}: {described(game)}, seed {record['seed']}, {agents}, {counted(plies, 'ply')}\n")
+    print(f"Game {stored.line}: {describe_game(game)}, seed {record['seed']}, {agents}, {pluralize(plies, 'ply')}\n")
     text = game.spec.view().text
     for ply, (position, last_move) in enumerate(replay(stored)):
         print(f"Game {stored.line}, " + (f"ply {ply} of {plies}" if ply < plies else "the end"))

@@ -6,17 +6,19 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from .arguments import CommandParser, counted, input_folder
+from ..envs.system.messages import display_name, display_path, escape_controls, pluralize
+from ..envs.view.captions import two_digits
+from .arguments import CommandParser, input_folder
 
 if TYPE_CHECKING:
-    from ..training.run_status import ListedRun
+    from ..training.run_status import RunStatus
 
 _FOLDER = "runs"
 
 
-def run(words: list[str]) -> int:
+def run(argv: list[str]) -> int:
     """Print the runs, or their data as JSON."""
-    arguments = _parser().read(words)
+    arguments = _parser().parse(argv)
     folders = [input_folder(text) for text in arguments.folders]
     # where nobody has trained yet there is no folder to be missed
     looked_into = folders or [path for path in [Path(_FOLDER)] if path.is_dir()]
@@ -28,8 +30,6 @@ def run(words: list[str]) -> int:
     elif runs:
         print("\n\n".join("\n".join(run_lines(one)) for one in runs))
     else:
-        from ..envs.system.messages import display_path
-
         print(f"no training runs in {', '.join(map(display_path, folders)) or _FOLDER}")
     return 0
 
@@ -61,10 +61,8 @@ def _json_text(data: Any) -> str:
     return json.dumps(data, indent=2).replace("\x7f", "\\u007f")
 
 
-def run_lines(one: ListedRun) -> list[str]:
+def run_lines(one: RunStatus) -> list[str]:
     """Return what is known about a run as some lines, the first with its name."""
-    from ..envs.system.messages import display_name, display_path, escape_controls
-
     name = display_name(Path(one.folder).name or one.folder)
     lines = [f"{name}  {_experiment(one)}".rstrip(), f"  {one.state}: {escape_controls(one.detail)}"]
     if one.decisions is not None and one.seconds is not None:
@@ -77,37 +75,33 @@ def run_lines(one: ListedRun) -> list[str]:
     return lines
 
 
-def _experiment(one: ListedRun) -> str:
+def _experiment(one: RunStatus) -> str:
     """Return game, options and algorithm, like "azul (num_players=2), ppo"."""
     if one.game is None:
         return ""
-    from ..envs.system.messages import display_name
 
     # of a config that nobody has checked
     options = ", ".join(display_name(f"{name}={value}") for name, value in one.options.items())
     return f"{display_name(one.game)}{f' ({options})' if options else ''}, {display_name(one.algorithm)}"
 
 
-def _progress(one: ListedRun) -> str:
-    from ..envs.view.captions import two_digits
-    from ..training.progress import duration
+def _progress(one: RunStatus) -> str:
+    from ..training.progress import format_duration
 
-    limit = "" if one.planned_minutes is None else f" of {duration(60 * one.planned_minutes)}"
+    limit = "" if one.planned_minutes is None else f" of {format_duration(60 * one.planned_minutes)}"
     speed = "" if one.decisions_per_second is None else f", {two_digits(one.decisions_per_second)}/s"
     assert one.decisions is not None
     assert one.seconds is not None
-    made = counted(one.decisions, "decision")
+    made = pluralize(one.decisions, "decision")
     if one.planned_decisions is not None:
-        made = f"{one.decisions:,} of {counted(one.planned_decisions, 'decision')}"
-    return f"{made} in {duration(one.seconds)}{limit}{speed}"
+        made = f"{one.decisions:,} of {pluralize(one.planned_decisions, 'decision')}"
+    return f"{made} in {format_duration(one.seconds)}{limit}{speed}"
 
 
 def _results(evaluation: dict[str, Any]) -> str:
     """Return the win rates of an evaluation with their intervals, and when it was made."""
-    from ..envs.system.messages import display_name
-
     rates = []
     for opponent, one in evaluation["results"].items():
         low, high = one["interval"]
         rates.append(f"{display_name(opponent)} {100 * one['win_rate']:.1f} % ({100 * low:.1f} - {100 * high:.1f})")
-    return f"{', '.join(rates)}, after {counted(evaluation['decisions'], 'decision')}"
+    return f"{', '.join(rates)}, after {pluralize(evaluation['decisions'], 'decision')}"

@@ -9,8 +9,15 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from .arguments import CommandParser, counted, described, integer, meanings, number_up_to, refuse_people, secrets_of
+from ..configs.yaml_settings import parse_overrides, read_settings
+from ..envs.options import parse
+from ..envs.registry import describe, game_names
+from ..envs.system.files import find_free_path, remove_leftovers, shown_path
+from ..envs.system.locks import FolderInUse, lock_folder
+from ..envs.system.messages import cut_middle, display_name, display_path, escape_controls, pluralize, shorten
+from .arguments import CommandParser, describe_game, integer, list_full_names, number_up_to, refuse_people, secrets_of
 from .errors import CommandError, UsageError
+from .tables import align
 
 if TYPE_CHECKING:
     from ..agents.arena.folder import TournamentFolder
@@ -22,23 +29,20 @@ _INTERRUPTED = 130
 _LONGEST_REASON = 200
 
 
-def run(words: list[str]) -> int:
+def run(argv: list[str]) -> int:
     """Play the tournament, print the table, write results and report."""
     # networks play many times slower with several threads on busy cores; a user's own setting counts
     os.environ.setdefault("OMP_NUM_THREADS", "1")
     parser = _parser()
-    arguments = parser.read(words)
+    arguments = parser.parse(argv)
     from ..agents.arena.folder import TournamentFolder
     from ..agents.arena.standings import INTERRUPTED
-    from ..agents.arena.tournament import PlayersLost
-    from ..envs.system.files import remove_leftovers
-    from ..envs.system.locks import FolderInUse, lock_folder
-    from ..envs.system.messages import display_path
+    from ..agents.arena.tournament import PlayersLost, count_cores
 
     secrets = secrets_of(arguments.secret) if arguments.secret else None
     try:
         if arguments.resume:
-            if arguments.words:
+            if arguments.positional:
                 parser.error("--resume takes no game, agents or config")
             folder = TournamentFolder(arguments.resume)
             settings = folder.read_settings()
@@ -54,7 +58,7 @@ def run(words: list[str]) -> int:
     except ValueError as error:
         raise UsageError(str(error)) from None
     print(f"folder: {display_path(folder.path)}", flush=True)
-    processes = arguments.processes or _cores()
+    processes = arguments.processes or count_cores()
     try:
         with lock_folder(folder.path):
             remove_leftovers(folder.path)
@@ -63,16 +67,14 @@ def run(words: list[str]) -> int:
     except FolderInUse as error:
         raise CommandError(error) from None
     except (ValueError, PlayersLost) as error:
-        raise CommandError(f"{error}; {_way_on(folder)}") from None
+        raise CommandError(f"{error}; {_resume_hint(folder)}") from None
     if table.stopped == INTERRUPTED:
-        print(f"interrupted; {_way_on(folder)}")
+        print(f"interrupted; {_resume_hint(folder)}")
         return _INTERRUPTED
     return 0
 
 
-def _way_on(folder: TournamentFolder) -> str:
-    from ..envs.system.messages import display_path
-
+def _resume_hint(folder: TournamentFolder) -> str:
     return f"go on with: meeplezoo tournament --resume {display_path(folder.path, quoted=True)}"
 
 
@@ -96,7 +98,7 @@ def _parser() -> CommandParser:
         ],
     )
     parser.add_argument(
-        "words",
+        "positional",
         metavar="GAME AGENT AGENT ..., or CONFIG KEY=VALUE ...",
         nargs="*",
         default=[],
@@ -143,15 +145,11 @@ def _parser() -> CommandParser:
 
 def _settings(parser: CommandParser, arguments: argparse.Namespace) -> TournamentSettings:
     """Return the settings of the command line; ValueError if they are wrong."""
-    if not arguments.words:
+    if not arguments.positional:
         parser.error("the following arguments are required: GAME AGENT AGENT ..., CONFIG, or --resume FOLDER")
     from ..agents.arena.settings import SWISS, make_settings
-    from ..configs.yaml_settings import parse_overrides
-    from ..envs.options import parse
-    from ..envs.registry import describe, game_names
-    from ..envs.system.messages import shorten
 
-    first, *rest = arguments.words
+    first, *rest = arguments.positional
     given: dict[str, Any] = {
         "rounds": arguments.rounds,
         "seed": arguments.seed,
@@ -177,9 +175,6 @@ def _settings(parser: CommandParser, arguments: argparse.Namespace) -> Tournamen
 
 def _read_config(text: str) -> dict[str, Any]:
     """Return the settings of a config; ValueError that names the file if it cannot be read."""
-    from ..configs.yaml_settings import read_settings
-    from ..envs.system.files import shown_path
-
     try:
         return read_settings(Path(text))
     except FileNotFoundError:
@@ -192,9 +187,9 @@ def _check_agents(settings: TournamentSettings, trust: bool) -> None:
     """Raise ValueError for an agent that cannot be made, before anything is written."""
     from ..agents import make_agent
 
-    refuse_people(entrant.agent for entrant in settings.agents)
-    for entrant in settings.agents:
-        make_agent(entrant.agent, settings.make_game(), start_seconds=settings.start_seconds, trust=trust)
+    refuse_people(participant.agent for participant in settings.agents)
+    for participant in settings.agents:
+        make_agent(participant.agent, settings.make_game(), start_seconds=settings.start_seconds, trust=trust)
 
 
 def _check_secrets(settings: TournamentSettings, secrets: Secrets | None) -> None:
@@ -206,13 +201,7 @@ def _check_secrets(settings: TournamentSettings, secrets: Secrets | None) -> Non
 
 
 def _new_folder(game: str) -> Path:
-    path = Path("tournaments") / f"{game}-{datetime.now():%Y%m%d-%H%M%S}"
-    candidates = [path, *(path.with_name(f"{path.name}-{number}") for number in range(2, 1000))]
-    return next(candidate for candidate in candidates if not candidate.exists())
-
-
-def _cores() -> int:
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return find_free_path(Path("tournaments") / f"{game}-{datetime.now():%Y%m%d-%H%M%S}")
 
 
 def _play(
@@ -224,69 +213,65 @@ def _play(
 
     line = ProgressLine(sys.stderr)
 
-    def tell(rounds: int, games: int) -> None:
-        line.update(f"round {rounds} of {settings.rounds}: {counted(games, 'game')}")
+    def show_progress(rounds: int, games: int) -> None:
+        line.update(f"round {rounds} of {settings.rounds}: {pluralize(games, 'game')}")
 
     try:
-        return play_tournament(settings, folder, processes, tell, secrets, trust=trust)
+        return play_tournament(settings, folder, processes, show_progress, secrets, trust=trust)
     finally:
         line.end()
 
 
 def _show(table: Standings, folder: TournamentFolder) -> None:
-    from ..agents.arena.report.page import report
+    from ..agents.arena.report.page import render_report
     from ..agents.arena.standings import as_json
-    from ..envs.system.messages import display_path
 
     results = as_json(table)
-    folder.write_results(results, report(results))
-    print(standings_table(results, described(table.settings.make_game())))
+    folder.write_results(results, render_report(results))
+    print(format_standings(results, describe_game(table.settings.make_game())))
     print(f"\nreport: {display_path(folder.report)}")
     if folder.secret.is_file():
         print(f"{display_path(folder.secret)}: the secret that repeats it with --secret")
 
 
-def standings_table(results: dict[str, Any], title: str) -> str:
+def format_standings(results: dict[str, Any], title: str) -> str:
     """Return the results of a tournament as an aligned table."""
-    from ..envs.system.messages import cut_middle, display_name, escape_controls
-    from .tables import align
-
     head = ("", "agent", "Elo", "95 %", "games", "win rate", "mean score", "margin", "ms a move", "above next")
     rows = [head]
     agents = results["agents"]
-    for place, agent in enumerate(agents):
-        surer = f"{100 * results['superiority'][place][place + 1]:.1f} %" if place + 1 < len(agents) else ""
+    for rank, agent in enumerate(agents):
+        surer = f"{100 * results['superiority'][rank][rank + 1]:.1f} %" if rank + 1 < len(agents) else ""
         rows.append(
             (
-                str(place + 1),
+                str(rank + 1),
                 display_name(agent["name"]),
                 f"{agent['rating']:.0f}",
                 f"+-{agent['interval'][1] - agent['rating']:.0f}",
                 f"{agent['games']:,}",
                 f"{100 * agent['win_rate']:.1f} %",
-                _number(agent["mean_score"], ".2f"),
-                _number(agent["mean_margin"], "+.2f"),
-                _number(agent["milliseconds_per_move"], ".3f"),
+                _format_number(agent["mean_score"], ".2f"),
+                _format_number(agent["mean_margin"], "+.2f"),
+                _format_number(agent["milliseconds_per_move"], ".3f"),
                 surer,
             )
         )
     lines = align(rows, left=[1])
     seats = ", ".join(f"{100 * seat['win_rate']:.1f} %" for seat in results["seats"])
     facts = [
-        f"{results['pairing']}, {counted(results['rounds'], 'round')}, {counted(results['games'], 'game')}, "
+        f"{results['pairing']}, {pluralize(results['rounds'], 'round')}, {pluralize(results['games'], 'game')}, "
         f"seed {results['seed']}: {results['stopped']}",
         f"seats win {seats}; {results['length']['mean']:.1f} plies a game; "
-        f"{100 * results['truncated']:.1f} % cut off by a limit; {counted(results['forfeits'], 'game')} forfeited",
+        f"{100 * results['truncated']:.1f} % cut off by a limit; {pluralize(results['forfeits'], 'game')} forfeited",
     ]
     failures = [
-        f"{display_name(agent['name'])}: {counted(number, 'game')} lost: "
+        f"{display_name(agent['name'])}: {pluralize(number, 'game')} lost: "
         f"{cut_middle(escape_controls(reason), _LONGEST_REASON)}"
         for agent in agents
         for reason, number in agent["failures"].items()
     ]
-    whole = meanings([agent["name"] for agent in agents], [agent["agent"] for agent in agents])
-    return "\n".join([title, "", *lines, "", *facts, *failures, *whole])
+    full_names = list_full_names([agent["name"] for agent in agents], [agent["agent"] for agent in agents])
+    return "\n".join([title, "", *lines, "", *facts, *failures, *full_names])
 
 
-def _number(value: float | None, form: str) -> str:
+def _format_number(value: float | None, form: str) -> str:
     return "-" if value is None else format(value, form)

@@ -8,7 +8,7 @@ from .arguments import CommandParser
 from .errors import CommandError
 
 
-def run(words: list[str]) -> int:
+def run(argv: list[str]) -> int:
     """Hand config, changes and run to the training."""
     parser = CommandParser(
         "train",
@@ -23,7 +23,7 @@ def run(words: list[str]) -> int:
         ["CONFIG [KEY=VALUE ...]", "--resume RUN [KEY=VALUE ...]"],
     )
     parser.add_argument(
-        "words",
+        "positional",
         metavar="CONFIG KEY=VALUE ...",
         nargs="*",
         default=[],
@@ -31,10 +31,10 @@ def run(words: list[str]) -> int:
     )
     parser.add_argument("--resume", metavar="RUN", help="folder of a run that is to go on")
     parser.add_trust()
-    arguments = parser.read(words)
-    first, *rest = arguments.words or [None]
+    arguments = parser.parse(argv)
+    first, *rest = arguments.positional or [None]
     is_config = first is not None and ("=" not in first or os.path.exists(first))
-    config, overrides = (first, rest) if is_config else (None, arguments.words)
+    config, overrides = (first, rest) if is_config else (None, arguments.positional)
     if config is None and arguments.resume is None:
         parser.error("the following arguments are required: CONFIG, or --resume RUN")
     try:

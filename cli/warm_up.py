@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import time
 
+from ..envs import game_names, make_game
+from ..envs.engine.compilation import JIT_DISABLED, cache_directory
 from .arguments import CommandParser
 from .errors import UsageError
 
 
-def run(words: list[str]) -> int:
+def run(argv: list[str]) -> int:
     """Compile the kernels of the games, or of all."""
-    arguments = _parser().read(words)
+    arguments = _parser().parse(argv)
     from ..agents.warm_up import warm_up
-    from ..envs import game_names, make_game
-    from ..envs.engine.compilation import JIT_DISABLED, cache_directory
 
     try:
         games = [make_game(name) for name in dict.fromkeys(arguments.games or game_names())]

@@ -1,8 +1,8 @@
-"""The one door for YAML from outside: settings of a text or a file, and of `key=value` overrides.
+"""Read settings from YAML texts and files, and from `key=value` overrides.
 
-What is read is the part of YAML 1.2 that settings need: mappings with texts as keys, lists, texts, numbers, true,
-false and null. All else is refused in one sentence, above all what makes a little text large (anchors and aliases) and
-what would make objects of it (tags). Words that older versions of YAML read as something else are texts: `yes`, `010`,
+The supported part of YAML 1.2 is: mappings with strings as keys, lists, strings, numbers, true, false and null. All
+else is refused in one sentence, above all what can expand a short text (anchors and aliases) and what could create
+objects (tags). Words that older versions of YAML read as other types are strings: `yes`, `010`,
 `1:30`, `2020-01-01`. Integers may have underscores between their digits.
 """
 
@@ -62,7 +62,7 @@ def write_settings(settings: Mapping[str, Any]) -> str:
 
 
 class _Dumper(yaml.SafeDumper):
-    """Puts into quotes what would be read as a number here, too, and writes everything out."""
+    """Quotes strings that this module would read as numbers, and writes no aliases."""
 
     def ignore_aliases(self, data: Any) -> bool:
         """Return that nothing is written as a reference to what stands elsewhere."""

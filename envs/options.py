@@ -11,7 +11,7 @@ from typing import Any
 
 from .system.messages import shorten
 from .system.number_text import parse_integer
-from .validation.arguments import check_choice
+from .validation.arguments import check_choice, parse_pairs
 from .validation.arrays import plain_integer
 
 
@@ -111,15 +111,7 @@ def complete(game: str, options: tuple[Option, ...], given: Mapping[str, Any]) -
 
 def parse(game: str, options: tuple[Option, ...], texts: list[str]) -> dict[str, Any]:
     """Return options from texts like "wall=grey"; ValueError if one is not of that form, not known, or there twice."""
-    known = {option.name: option for option in options}
-    parsed: dict[str, Any] = {}
-    for text in texts:
-        name, equals, value = text.partition("=")
-        if not equals:
-            raise ValueError(f"option {shorten(text)} must have the form name=value")
-        if name not in known:
-            raise ValueError(f"{game} has no option {shorten(name)}; it has {', '.join(known)}")
-        if name in parsed:
-            raise ValueError(f"option {name} is given twice")
-        parsed[name] = known[name].parse(value)
-    return parsed
+    parsers = {option.name: option.parse for option in options}
+    return parse_pairs(
+        texts, "option", parsers, lambda name: f"{game} has no option {name}; it has {', '.join(parsers)}"
+    )

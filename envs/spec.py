@@ -18,10 +18,25 @@ import numpy as np
 from .engine.dispatch import GameKernels
 from .engine.state import Field, record_dtype
 from .observation_field import ObservationField
-from .options import Number, Option
-from .records.notation import Notation, Options
+from .options import Choice, Number, Option
+from .records.notation import Notation, Options, plain_notation
 from .symmetry import Symmetry, no_symmetry
 from .view.position_view import PositionView, plain_view
+
+__all__ = [
+    "Choice",
+    "Field",
+    "GameKernels",
+    "GameSpec",
+    "Notation",
+    "Number",
+    "ObservationField",
+    "Option",
+    "PositionView",
+    "Symmetry",
+    "plain_notation",
+    "plain_view",
+]
 
 
 @dataclass(frozen=True)

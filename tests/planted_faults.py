@@ -6,7 +6,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from meeplezoo.benchmarks.fuzzing.cases import Case, Ended, FaultFound, Format
+from meeplezoo.benchmarks.fuzzing.cases import Case, CommandResult, FaultFound, Format
 from meeplezoo.benchmarks.fuzzing.hostile import MARKER
 
 LIMIT_SECONDS, LIMIT_MIB = 2, 400
@@ -84,27 +84,27 @@ def runs_code():
 
 
 def prints_a_traceback():
-    return Ended("x", 1, "", 'Traceback (most recent call last):\n  File "x", line 1, in x\nKeyError: 1\n')
+    return CommandResult("x", 1, "", 'Traceback (most recent call last):\n  File "x", line 1, in x\nKeyError: 1\n')
 
 
 def says_nothing():
-    return Ended("x", 2, "", "")
+    return CommandResult("x", 2, "", "")
 
 
 def says_two_lines():
-    return Ended("x", 2, "", "usage: x\nmeeplezoo: error: no\n")
+    return CommandResult("x", 2, "", "usage: x\nmeeplezoo: error: no\n")
 
 
 def says_one_line():
-    return Ended("x", 2, "", "meeplezoo: error: no\n")
+    return CommandResult("x", 2, "", "meeplezoo: error: no\n")
 
 
 def prints_an_escape():
-    return Ended("x", 0, "a name: \x1b[2J\n", "")
+    return CommandResult("x", 0, "a name: \x1b[2J\n", "")
 
 
 def ends_strangely():
-    return Ended("x", 3, "", "meeplezoo: error: no\n")
+    return CommandResult("x", 3, "", "meeplezoo: error: no\n")
 
 
 def cannot_be_made():

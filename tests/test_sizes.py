@@ -11,8 +11,9 @@ from hostile_data import assert_one_sentence
 from meeplezoo.agents import make_agent
 from meeplezoo.agents.agent_settings import Integers, Numbers, Words, read_settings
 from meeplezoo.agents.arena.evaluation import evaluate
+from meeplezoo.agents.arena.match_seeds import MatchSeeds
 from meeplezoo.agents.arena.recording import record_games
-from meeplezoo.agents.arena.schedule import MOST_LINE_UPS, all_line_ups, deal_seeds, number_of_line_ups
+from meeplezoo.agents.arena.schedule import MOST_LINE_UPS, all_line_ups, count_line_ups
 from meeplezoo.agents.arena.settings import make_settings
 from meeplezoo.agents.networks.network_agent import NetworkSettings
 from meeplezoo.agents.search.mcts_agent import SearchSettings
@@ -130,8 +131,8 @@ def test_settings_of_agents_have_bounds(agent, name):
     ("text", "message"),
     [
         ("mcts:nodes=2147483647", "nodes must be from 1,000 to 8,000,000 (48 bytes each), not 2147483647"),
-        ("mcts:sims=1,sims=2", "the setting sims is given twice"),
-        ("minimax:depth=2,depth=2", "the setting depth is given twice"),
+        ("mcts:sims=1,sims=2", "setting sims is given twice"),
+        ("minimax:depth=2,depth=2", "setting depth is given twice"),
         ("mcts:sims=1,", "there is no setting ''"),
         ("mcts:,", "there is no setting ''"),
         ("mcts: sims=1", "there is no setting ' sims'"),
@@ -208,24 +209,24 @@ def test_numbers_of_games_have_bounds():
 
 
 def test_seeds_of_late_rounds_cost_nothing():
-    np.testing.assert_array_equal(deal_seeds(5, 3, 7), game_seeds(5, 28)[21:])
+    np.testing.assert_array_equal(MatchSeeds(5, first_deal=21).of_games(0, 7, 1), game_seeds(5, 28)[21:])
     np.testing.assert_array_equal(game_seeds(5, 3, first=10**9), game_seeds(int(game_seeds(5, 1, first=10**9)[0]), 3))
 
 
 def test_line_ups_are_counted_without_making_them():
     for agents in range(2, 8):
         for players in range(2, 6):
-            assert number_of_line_ups(agents, players) == len(all_line_ups(agents, players))
+            assert count_line_ups(agents, players) == len(all_line_ups(agents, players))
 
 
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"rounds": 10**12}, "rounds must be an integer from 1 to 100,000 here, not 1000000000000"),
-        ({"rounds": True}, "rounds must be an integer from 1 to 100,000 here, not True"),
-        ({"rounds": 2.0}, "rounds must be an integer from 1 to 100,000 here, not 2.0"),
-        ({"deals": 2501}, "deals must be an integer from 1 to 2,500 here, not 2501"),
-        ({"deals": 209, "options": {"num_players": 4}}, "deals must be an integer from 1 to 208 here, not 209"),
+        ({"rounds": 10**12}, "rounds must be from 1 to 100000, not 1000000000000"),
+        ({"rounds": True}, "rounds must be an integer, not True"),
+        ({"rounds": 2.0}, "rounds must be an integer, not 2.0"),
+        ({"deals": 2501}, "deals must be from 1 to 2500, not 2501"),
+        ({"deals": 209, "options": {"num_players": 4}}, "deals must be from 1 to 208, not 209"),
         ({"precision": float("inf")}, "precision must be a number above 0, at most 1,000,000, not inf"),
         ({"precision": float("nan")}, "precision must be a number above 0, at most 1,000,000, not nan"),
         ({"precision": -0.0}, "precision must be a number above 0, at most 1,000,000, not -0.0"),

@@ -43,7 +43,7 @@ class StopAfter:
         self.trainer = None
 
     @property
-    def asked(self):
+    def requested(self):
         return self.trainer.progress.iteration >= self.iterations
 
 
@@ -95,7 +95,7 @@ def assert_equal_runs(first, second):
     assert metrics(first) == metrics(second)
     assert tables(first) == tables(second)
     # the model's bytes hold times; its parameters are compared below
-    states = [{name: part for name, part in run["learner"].items() if name != "model"} for run in (one, other)]
+    states = [{name: part for name, part in run["algorithm"].items() if name != "model"} for run in (one, other)]
     assert_same(*states)
     assert_same(one["random"], other["random"])
     for name in ("last", "best"):

@@ -1,7 +1,7 @@
-"""Checkpoints: one file with everything that a run's future depends on, whole or not there.
+"""Checkpoints: one file, written atomically, with everything that resuming a run needs.
 
-They hold plain data and arrays (`checkpoint_file`), and what is read is tested before it is used: no code runs out of
-a checkpoint, whoever made it.
+They hold plain data and arrays (`checkpoint_file`), which are validated before they are used. Reading a checkpoint
+never runs code from it.
 """
 
 import math
@@ -22,17 +22,17 @@ from .config import CHANGEABLE, TrainingConfig
 from .config_reading import make_config
 from .state_checks import MOST, check_array, check_keys, check_list, check_number, set_torch_generator
 
-_PARTS = ("game", "config", "progress", "learner", "random")
-_MAY_DIFFER = (*CHANGEABLE, "run")
-_WORDS = 624
-"""Of a state of the Mersenne twister, which both Python and numpy have."""
+_PARTS = ("game", "config", "progress", "algorithm", "random")
+_FREE_SETTINGS = (*CHANGEABLE, "run")
+_TWISTER_WORDS = 624
+"""Words of a state of the Mersenne twister, of Python and of numpy."""
 
 
 @dataclass
 class Progress:
-    """How far a run has come.
+    """Progress of a run.
 
-    evaluation_seconds: those of `seconds` that went into evaluations.
+    evaluation_seconds: the part of `seconds` that evaluations took.
     best: mean win rate and mean margin of the best evaluation; both -inf before the first.
     """
 
@@ -42,25 +42,25 @@ class Progress:
     best: tuple[float, float] = (-math.inf, -math.inf)
 
 
-def save_checkpoint(path: Path, config: TrainingConfig, progress: Progress, learner: dict[str, Any]) -> None:
-    """Write how far the run has come, the learner's state and all random states."""
+def save_checkpoint(path: Path, config: TrainingConfig, progress: Progress, algorithm: dict[str, Any]) -> None:
+    """Write progress, the state of the algorithm and all random states."""
     write_tree(
         path,
         {
             "game": _identity(config.make_game()),
             "config": config.to_mapping(),
             "progress": {**vars(progress), "best": list(progress.best)},
-            "learner": learner,
+            "algorithm": algorithm,
             "random": random_states(),
         },
     )
 
 
 def load_checkpoint(path: Path, game: Game) -> dict[str, Any]:
-    """Return the parts of a checkpoint: `progress` as Progress, `config`, `learner` and `random`.
+    """Return the parts of a checkpoint: `progress` as Progress, `config`, `algorithm` and `random`.
 
-    Raises ValueError, one sentence, if it is missing, damaged, or of another game or version. Learner and random states
-    are tested where they are set; their arrays are read-only.
+    Raises ValueError, one sentence, if it is missing, damaged, or of another game or version. The states of
+    the algorithm and of the generators are validated where they are set; their arrays are read-only.
     """
     content = read_tree(path)
     try:
@@ -77,11 +77,11 @@ def check_config(found: Any, config: TrainingConfig) -> None:
     if not isinstance(found, dict):
         raise ValueError(f"config must be a mapping, not {shorten(found)}")
     # settings that it lacks have the values that they had when there was no setting
-    its, ours = make_config(found), config
+    saved = make_config(found)
     for one in fields(config):
-        own, other = getattr(ours, one.name), getattr(its, one.name)
-        if one.name not in _MAY_DIFFER and own != other:
-            raise ValueError(f"it is of a run with {one.name}={shorten(other)}, not {shorten(own)}")
+        value, saved_value = getattr(config, one.name), getattr(saved, one.name)
+        if one.name not in _FREE_SETTINGS and value != saved_value:
+            raise ValueError(f"it is of a run with {one.name}={shorten(saved_value)}, not {shorten(value)}")
 
 
 def random_states() -> dict[str, Any]:
@@ -99,8 +99,8 @@ def random_states() -> dict[str, Any]:
             "gauss": float(of_numpy["gauss"]),
         },
         "python": {
-            "words": np.array(words[:_WORDS], np.uint32),
-            "place": words[_WORDS],
+            "words": np.array(words[:_TWISTER_WORDS], np.uint32),
+            "place": words[_TWISTER_WORDS],
             "has_gauss": int(gauss is not None),
             "gauss": gauss or 0.0,
         },
@@ -108,14 +108,14 @@ def random_states() -> dict[str, Any]:
 
 
 def set_random_states(states: Any) -> None:
-    """Set what `random_states` returned; ValueError, and nothing is set, if the states are none."""
+    """Restore states from `random_states`; ValueError, with nothing changed, if they are invalid."""
     check_keys(states, ("torch", "cuda", "numpy", "python"), "random")
     for name in ("numpy", "python"):
         _check_twister(states[name], f"random/{name}")
     set_torch_generator(torch.default_generator, states["torch"], "random/torch")
     if torch.cuda.is_available():
         generators = torch.cuda.default_generators
-        for generator, state in zip(generators, _of_cuda(states["cuda"], len(generators)), strict=True):
+        for generator, state in zip(generators, _cuda_states(states["cuda"], len(generators)), strict=True):
             set_torch_generator(generator, state, "random/cuda")
     numpy, python = states["numpy"], states["python"]
     state = {"key": numpy["words"], "pos": numpy["place"]}
@@ -127,16 +127,16 @@ def set_random_states(states: Any) -> None:
 
 def _check_twister(state: Any, where: str) -> None:
     check_keys(state, ("words", "place", "has_gauss", "gauss"), where)
-    words = check_array(state["words"], f"{where}/words", np.zeros(_WORDS, np.uint32))
+    words = check_array(state["words"], f"{where}/words", np.zeros(_TWISTER_WORDS, np.uint32))
     if not words.any():
         raise ValueError(f"{where}/words must not be all 0")
-    check_integer(state["place"], f"{where}/place", 0, _WORDS)
+    check_integer(state["place"], f"{where}/place", 0, _TWISTER_WORDS)
     check_integer(state["has_gauss"], f"{where}/has_gauss", 0, 1)
     check_number(state["gauss"], f"{where}/gauss", -1e3, 1e3)
 
 
-def _of_cuda(states: Any, number: int) -> list[Any]:
-    """Return the states for the GPUs of this machine; a run from a machine without leaves theirs as they are."""
+def _cuda_states(states: Any, number: int) -> list[Any]:
+    """Return the states for the GPUs of this machine; none for a run from a machine without GPUs."""
     return [] if states == [] else check_list(states, number, "random/cuda")
 
 

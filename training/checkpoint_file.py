@@ -1,12 +1,11 @@
-"""The file of a checkpoint: plain data and arrays, and nothing that runs when it is read.
+"""The file format of checkpoints: plain data and arrays; reading one runs no code.
 
-The first line is "meeplezoo-checkpoint/3 SHA-256", of all that comes behind it: a file in the form of safetensors
-(https://huggingface.co/docs/safetensors), whose metadata hold a tree of plain data as JSON. Where an array belongs in
-the tree stands `{"$array": NAME}`, for a tensor `{"$tensor": NAME}`; integers that not every program reads from JSON
-are `{"$integer": DIGITS}`, numbers that are not finite `{"$number": "inf"}`.
+The first line is "meeplezoo-checkpoint/4 SHA-256", of all that follows: a file in the format safetensors
+(https://huggingface.co/docs/safetensors), whose metadata hold a tree of plain data as JSON. An array is
+written as `{"$array": NAME}`, a tensor as `{"$tensor": NAME}`, an integer beyond 2**53 as `{"$integer": DIGITS}`, a
+number that is not finite as `{"$number": "inf"}`.
 
-Arrays are written from where they lie and read from the file as it lies on the disk: with a window of decisions to
-learn from they can be a gigabyte.
+Arrays are written without a copy and memory-mapped when they are read: a replay buffer can take a gigabyte.
 """
 
 import hashlib
@@ -26,7 +25,7 @@ from ..envs.system.files import write_atomically
 from ..envs.system.messages import shorten
 from ..envs.system.strict_json import parse_json
 
-_FORMAT = b"meeplezoo-checkpoint/3"
+_FORMAT = b"meeplezoo-checkpoint/4"
 _FIRST_LINE = len(_FORMAT) + 1 + 64 + 1
 _KEY = "meeplezoo_checkpoint"
 _LARGEST_HEADER = 2**26
@@ -55,21 +54,21 @@ def write_tree(path: Path, tree: dict[str, Any]) -> None:
     """Write a tree of dicts with texts as keys, lists, plain values, arrays and tensors; TypeError for other things."""
     arrays: dict[str, np.ndarray] = {}
     plain = _encode(tree, "", arrays)
-    # the widest elements first, so that all lie where their type wants them
+    # the widest elements first, so that all are aligned
     names = sorted(arrays, key=lambda name: -arrays[name].itemsize)
-    head: dict[str, Any] = {"__metadata__": {_KEY: json.dumps(plain, allow_nan=False)}}
+    header: dict[str, Any] = {"__metadata__": {_KEY: json.dumps(plain, allow_nan=False)}}
     start = 0
     for name in names:
         array = arrays[name]
         stop = start + array.nbytes
-        head[name] = {"dtype": _NAMES[array.dtype], "shape": list(array.shape), "data_offsets": [start, stop]}
+        header[name] = {"dtype": _NAMES[array.dtype], "shape": list(array.shape), "data_offsets": [start, stop]}
         start = stop
-    header = json.dumps(head).encode()
-    header += b" " * (-len(header) % 8)
+    encoded = json.dumps(header).encode()
+    encoded += b" " * (-len(encoded) % 8)
     with write_atomically(path) as file:
         file.write(bytes(_FIRST_LINE))
         digest = hashlib.sha256()
-        start_of_file: tuple[Any, ...] = (len(header).to_bytes(8, "little"), header)
+        start_of_file: tuple[Any, ...] = (len(encoded).to_bytes(8, "little"), encoded)
         for part in (*start_of_file, *(_bytes_of(arrays[name]) for name in names)):
             digest.update(part)
             file.write(part)
@@ -87,7 +86,7 @@ def read_tree(path: Path) -> dict[str, Any]:
             raise ValueError(f"{path} is no checkpoint: it is not a regular file")
         with path.open("rb") as file:
             _check_digest(file, path)
-            # what is mapped is read when it is used, and no second time into memory of its own
+            # a mapped file is read when it is used, and not copied
             content = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
     except FileNotFoundError:
         raise ValueError(f"there is no checkpoint {path}") from None
@@ -111,7 +110,7 @@ def _check_digest(file: IO[bytes], path: Path) -> None:
 
 
 def _encode(value: Any, name: str, arrays: dict[str, np.ndarray]) -> Any:
-    """Return a value as JSON data, its arrays put aside under names that say where they belong."""
+    """Return a value as JSON data, and put its arrays aside under their paths in the tree."""
     if value is None or isinstance(value, bool | str):
         return value
     if isinstance(value, int):
@@ -133,7 +132,7 @@ def _encode(value: Any, name: str, arrays: dict[str, np.ndarray]) -> Any:
 
 
 def _bytes_of(array: np.ndarray) -> np.ndarray[Any, np.dtype[np.uint8]]:
-    """Return the bytes of a contiguous array, where they lie."""
+    """Return a view of the bytes of a contiguous array."""
     return array.reshape(-1).view(np.uint8)
 
 

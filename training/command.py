@@ -6,10 +6,10 @@ from ..envs.system.locks import FolderInUse
 from ..envs.system.messages import display_path, error_line
 from .config import TrainingConfig
 from .config_files import change_config, config_stem, read_config
-from .run_folder import RunFolder, new_run_folder, open_run_folder, run_in
+from .run_folder import RunFolder, lock_run, new_run_folder, open_run_folder
 from .trainer import check_trainable, train
 
-DONE, FAILED, WRONGLY_CALLED, INTERRUPTED = 0, 1, 2, 130
+DONE, FAILED, USAGE_ERROR, INTERRUPTED = 0, 1, 2, 130
 
 
 def train_command(config: str | None, overrides: list[str], resume: str | None, *, trust: bool = False) -> int:
@@ -21,22 +21,22 @@ def train_command(config: str | None, overrides: list[str], resume: str | None, 
         resume: folder of the run that is to go on.
         trust: that of `make_agent`, for the agents that the config names.
 
-    Exit codes: 0 the run came to its end, 1 it cannot go on (a lost or damaged checkpoint, a full disk, another process
-    in its folder), 2 a wrong config or call, 130 stopped by Ctrl-C or SIGTERM, with everything saved. Errors are one
+    Exit codes: 0 the run came to its end, 1 it failed (a lost or damaged checkpoint, a full disk, another process
+    in its folder), 2 a usage error, 130 stopped by Ctrl-C or SIGTERM, with everything saved. Errors are one
     sentence on stderr.
     """
     if (config is None) == (resume is None):
-        return _fail("train takes either a config or --resume RUN", WRONGLY_CALLED)
+        return _fail("train takes either a config or --resume RUN", USAGE_ERROR)
     try:
-        folder, settings = _begin(config, overrides, resume, trust)
+        folder, settings = _prepare_run(config, overrides, resume, trust)
     except FolderInUse as error:
         return _fail(str(error), FAILED)
     except ValueError as error:
-        return _fail(str(error), WRONGLY_CALLED)
+        return _fail(str(error), USAGE_ERROR)
     except OSError as error:
         return _fail_to_write(error)
     try:
-        with run_in(folder):
+        with lock_run(folder):
             print(f"run folder: {display_path(folder.path)}", flush=True)
             finished = train(settings, folder, resume=resume is not None, trust=trust)
     except ValueError as error:
@@ -50,7 +50,7 @@ def train_command(config: str | None, overrides: list[str], resume: str | None, 
     return DONE
 
 
-def _begin(
+def _prepare_run(
     config: str | None, overrides: list[str], resume: str | None, trust: bool
 ) -> tuple[RunFolder, TrainingConfig]:
     """Return the folder of a run, made if it is a new one, and its config with the changes."""
@@ -66,7 +66,7 @@ def _begin(
 
 
 def _fail_to_write(error: OSError) -> int:
-    """Say which file could not be read or written; what is wrong with the streams is the caller's to handle."""
+    """Print which file could not be read or written; errors of the standard streams are raised again."""
     if error.filename is None:
         raise error
     return _fail(f"{error.filename}: {error.strerror}", FAILED)

@@ -1,10 +1,10 @@
-"""The whole experiment in one frozen dataclass; `config_reading` makes it from YAML and `key=value` overrides."""
+"""The settings of an experiment as a frozen dataclass; `config_reading` reads it from YAML and overrides."""
 
 from collections.abc import Mapping
 from dataclasses import MISSING, Field, dataclass, field, fields
 from typing import Any
 
-from ..agents.networks.architecture import sees_cells
+from ..agents.networks.architecture import Architecture, has_cell_plane
 from ..envs import Game, make_game
 from ..envs.engine.random_stream import MAX_SEED
 from ..envs.engine.rewards import REWARDS
@@ -14,7 +14,8 @@ from ..envs.system.messages import shorten
 
 ALGORITHMS = ("maskable_ppo", "ppo", "alphazero")
 ACTIVATIONS = ("tanh", "relu")
-NETWORKS = ("mlp", "cells")
+NETWORKS = {"mlp": "mlp", "cells": "conv"}
+"""The kind of architecture, by the setting `network`."""
 PRECISIONS = ("float32", "bfloat16")
 CHANGEABLE = ("decisions", "minutes", "evaluation_interval", "evaluation_games", "checkpoint_interval", "threads")
 """What may be changed when a run is resumed; everything else would make it another experiment."""
@@ -72,7 +73,9 @@ class TrainingConfig:
     )
 
     network: str = _setting(
-        "layers on the whole observation, or convolutions on a plane whose cells are actions", "mlp", choices=NETWORKS
+        "layers on the whole observation, or convolutions on a plane whose cells are actions",
+        "mlp",
+        choices=tuple(NETWORKS),
     )
     channels: int = _setting("channels of the convolutions of the network cells", 16, low=1, high=4096)
     hidden: tuple[int, ...] = _setting("widths of the hidden layers", (256, 256), low=1, high=2**16)
@@ -225,7 +228,7 @@ class TrainingConfig:
             )
         if self.dense and self.rewards != "margin":
             raise ValueError(f"dense needs the rewards margin, not {self.rewards}")
-        if self.network == "cells" and not sees_cells(self.make_game()):
+        if self.network == "cells" and not has_cell_plane(self.make_game()):
             game = f"{self.game} with the observation {self.make_game().observation}"
             raise ValueError(f"network cells needs an observation with a plane of cells, which {game} has not")
         if self.heuristic_input and not self.heuristic:
@@ -233,7 +236,7 @@ class TrainingConfig:
         if self.algorithm == "alphazero" and self.games % self.players:
             raise ValueError(f"players must divide games = {self.games}, {self.players} does not")
         if self.algorithm == "maskable_ppo":
-            self._check_shares()
+            self._check_opponent_weights()
         shortest = 2 * self.make_game().num_players
         if self.algorithm == "ppo" and self.rollout < shortest:
             # a seat's last decision of a rollout is not learned from
@@ -243,7 +246,7 @@ class TrainingConfig:
         if not self.evaluation_opponents:
             raise ValueError("evaluation_opponents must name an agent: the best model is chosen by evaluations")
 
-    def _check_shares(self) -> None:
+    def _check_opponent_weights(self) -> None:
         if self.share_current + self.share_past + self.share_baselines <= 0:
             raise ValueError("share_current, share_past and share_baselines must not all be 0")
         if self.share_baselines > 0 and not self.baselines:
@@ -251,9 +254,22 @@ class TrainingConfig:
 
     def make_game(self) -> Game:
         """Return the game with its options."""
-        # first of all, as an option's name from a file may be that of one of the function's own arguments
+        # validated first: the name of an option in a file may be that of another argument of make_game
         options = complete(self.game, describe(self.game).options, self.options)
         return make_game(self.game, observation=self.observation, **options)
+
+    @property
+    def architecture(self) -> Architecture:
+        """Return the architecture of the network; settings of other algorithms have no effect on it."""
+        return Architecture(
+            NETWORKS[self.network],
+            self.hidden,
+            self.channels,
+            self.shared,
+            self.heuristic,
+            self.heuristic_input,
+            margin_input=self.heuristic_input and self.value == "settled",
+        )
 
     @property
     def decisions_per_iteration(self) -> int:
@@ -261,12 +277,12 @@ class TrainingConfig:
         return self.games * self.rollout
 
     def learning_rate_after(self, decisions: int) -> float:
-        """Return the learning rate once so many decisions have been learned from."""
+        """Return the learning rate after some decisions."""
         remaining = max(0.0, 1.0 - decisions / self.decisions)
         return self.final_learning_rate + remaining * (self.learning_rate - self.final_learning_rate)
 
     def to_mapping(self) -> dict[str, Any]:
-        """Return the algorithm's settings as YAML and JSON know them."""
+        """Return the settings of the algorithm as plain YAML and JSON data."""
         plain = {one.name: getattr(self, one.name) for one in settings_of(self.algorithm)}
         return {name: list(value) if isinstance(value, tuple) else value for name, value in plain.items()}
 

@@ -8,19 +8,22 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 from ..configs.yaml_settings import MOST_BYTES, parse_overrides, parse_settings, write_settings
+from ..envs.registry import game_names
 from ..envs.system.files import read_file, write_atomically
 from ..envs.system.messages import shorten
-from .config import CHANGEABLE, TrainingConfig
+from .config import ALGORITHMS, CHANGEABLE, TrainingConfig
 from .config_reading import make_config
 
+DEFAULT_DECISIONS = 1_000_000
+"""What a run without a config of its own learns from."""
 VERSIONS = "versions"
-"""The key of a run's config.yaml that says what it was made with; reading a config skips it."""
+"""The key of the versions in the config.yaml of a run; reading a config skips it."""
 
 _PACKAGES = ("meeplezoo", "numpy", "torch", "stable-baselines3", "sb3-contrib", "safetensors")
 
 
 def config_names() -> list[str]:
-    """Return the names of the configs that come with the package, like "game/ppo"."""
+    """Return the names of the bundled configs, like "game/ppo"."""
     root = resources.files(_configs_package())
     folders = sorted((one for one in root.iterdir() if one.is_dir()), key=lambda one: one.name)
     return [
@@ -33,6 +36,8 @@ def config_names() -> list[str]:
 
 def read_config(source: str, overrides: list[str] | None = None) -> TrainingConfig:
     """Return the config of a file, or of a name from `config_names`, with `key=value` overrides in YAML.
+
+    Where a game has no config of that name, GAME/ALGORITHM has the algorithm's defaults.
 
     Raises ValueError, one sentence, if there is no such config, it cannot be read, or one of its settings is wrong.
     """
@@ -80,16 +85,19 @@ def versions() -> dict[str, str]:
 
 def _config_text(source: str) -> bytes:
     name = source.removesuffix(".yaml")
-    # not so for texts that can be no path, and for folders that happen to be called like a config
+    # a folder may have the name of a bundled config
     if os.path.exists(source) and not (name in config_names() and os.path.isdir(source)):
         try:
             return read_file(source, MOST_BYTES)
         except OSError as error:
             raise ValueError(f"config {source} cannot be read: {error.strerror}") from None
     if name not in config_names():
+        game, _, algorithm = name.replace("-", "_").partition("/")
+        if game in game_names() and algorithm in ALGORITHMS:
+            return write_settings({"game": game, "algorithm": algorithm, "decisions": DEFAULT_DECISIONS}).encode()
         raise ValueError(
-            f"there is no config {shorten(source)}: no such file, and the configs that come along are "
-            f"{', '.join(config_names())}"
+            f"there is no config {shorten(source)}: no such file, and the bundled configs are "
+            f"{', '.join(config_names())}; GAME/ALGORITHM has an algorithm's defaults ({', '.join(ALGORITHMS)})"
         )
     return resources.files(_configs_package()).joinpath(f"{name}.yaml").read_bytes()
 

@@ -1,4 +1,4 @@
-"""Reading a `TrainingConfig` from plain settings, and the settings explained."""
+"""Make a `TrainingConfig` from plain settings, and describe the settings."""
 
 import types
 from collections.abc import Mapping

@@ -15,19 +15,19 @@ from ..envs.engine.random_stream import MAX_SEED
 from ..envs.records.record import write_records
 from ..envs.system.files import write_atomically
 from ..envs.system.messages import display_name, display_path, error_line
-from .command import DONE, WRONGLY_CALLED, train_command
+from .command import DONE, USAGE_ERROR, train_command
 from .config import TrainingConfig
 from .config_files import config_names, read_config
-from .progress import duration
+from .progress import format_duration
 from .run_folder import RunFolder
 
 GAMES = 1000
-_OTHER_DEALS = 1_000_000
-"""Added to the seed for the last evaluation: other deals than those that the best model was chosen by."""
+_EVALUATION_SEED_OFFSET = 1_000_000
+"""Added to the seed for the final evaluation, so that its deals are not those the best model was chosen by."""
 
 
 def run_demo(config_name: str, overrides: list[str], games: int = GAMES) -> int:
-    """Train with a config, play the best model against the evaluation opponents, and say where everything lies.
+    """Train with a config, play the best model against the evaluation opponents, and print where the files are.
 
     Returns the exit code of the training if it did not come to its end, otherwise 0.
     """
@@ -36,7 +36,7 @@ def run_demo(config_name: str, overrides: list[str], games: int = GAMES) -> int:
         config = read_config(config_name, overrides)
     except ValueError as error:
         print(error_line(error), file=sys.stderr)
-        return WRONGLY_CALLED
+        return USAGE_ERROR
     folder = RunFolder(config.run or f"runs/demo-{time.strftime('%Y%m%d-%H%M%S')}")
     overrides = [*overrides, *([] if "run" in parse_overrides(overrides) else [f"run={folder.path}"])]
     print(f"training {config.game} for {config.decisions:,} decisions by self-play", flush=True)
@@ -57,7 +57,7 @@ def run_demo(config_name: str, overrides: list[str], games: int = GAMES) -> int:
         f"\nreplay          {display_path(replay)}"
         f"\n\nwatch it:       meeplezoo replay {display_path(replay, quoted=True)}"
         f"\nplay it:        meeplezoo play {config.game} human {display_path(learner, quoted=True)}"
-        f"\n\ntook {duration(time.perf_counter() - began)}"
+        f"\n\ntook {format_duration(time.perf_counter() - began)}"
     )
     return DONE
 
@@ -82,7 +82,7 @@ def _agents(config: TrainingConfig, learner: str, opponent: str) -> list[str]:
 
 
 def _seed(config: TrainingConfig) -> int:
-    return (config.seed + _OTHER_DEALS) & MAX_SEED
+    return (config.seed + _EVALUATION_SEED_OFFSET) & MAX_SEED
 
 
 def _play(config: TrainingConfig, learner: str, opponent: str, games: int) -> Evaluation:
@@ -95,11 +95,11 @@ def _record(config: TrainingConfig, learner: str, opponent: str, path: Path) -> 
     return path
 
 
-def main(words: list[str]) -> int:
-    """Run the demo with the config and the changes that the words name."""
-    if words and "=" not in words[0]:
-        return run_demo(words[0], words[1:])
-    return run_demo(next(name for name in config_names() if name.endswith("/demo")), words)
+def main(argv: list[str]) -> int:
+    """Run the demo with the config and the overrides of the command line."""
+    if argv and "=" not in argv[0]:
+        return run_demo(argv[0], argv[1:])
+    return run_demo(next(name for name in config_names() if name.endswith("/demo")), argv)
 
 
 if __name__ == "__main__":

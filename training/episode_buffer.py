@@ -1,4 +1,4 @@
-"""Games under way, decision by decision, until their ends say what the decisions were worth."""
+"""The decisions of running games, kept until the outcome gives their value targets."""
 
 from dataclasses import dataclass
 from itertools import islice
@@ -11,21 +11,26 @@ from ..envs.batch import GameBatch
 from ..envs.engine.standing import game_returns
 from .state_checks import check_array, check_keys, check_range
 
-_NOTED = ("observation", "policy", "mask", "action_values", "margins", "expected", "seats")
-"""The parts of a decision of a game under way."""
-_EXPECTED = _NOTED.index("expected")
+_COLUMNS = ("observation", "policy", "mask", "action_values", "margins", "search_values", "seats")
+"""The parts of a decision of a running game."""
+_SEARCH_VALUES = _COLUMNS.index("search_values")
 _LONGEST = 10**6
-"""Decisions that a game may have behind it in a state."""
+"""Decisions of one running game in a state, at most."""
 
 
 @dataclass(frozen=True)
 class TrainingSamples:
-    """k decisions of finished games to learn from.
+    """k decisions of finished games to learn from; players are listed from the mover on.
 
-    observation: float32 [k, observation_size]; policy: float32 [k, num_actions], the target, all 0 if there is none;
-    mask: int8 [k, num_actions]; returns: float32 [k, num_players], the target, own seat first; action_values: float32
-    [k, num_actions], or [k, 0] if nobody asks, what the game's heuristic thinks; margins: float32 [k, num_players], as
-    the game stood or settled, in margin scales, own seat first; games: how many were finished.
+    | field | type and shape | meaning |
+    |---|---|---|
+    | `observation` | float32 [k, observation_size] | of the mover |
+    | `policy` | float32 [k, num_actions] | the policy target; all 0 if there is none |
+    | `mask` | int8 [k, num_actions] | the legal actions |
+    | `returns` | float32 [k, num_players] | the value target |
+    | `action_values` | float32 [k, num_actions] or [k, 0] | heuristic values; no columns without `heuristic` |
+    | `margins` | float32 [k, num_players] | current or projected margins, in margin scales |
+    | `num_games` | int | how many games were finished |
     """
 
     observation: np.ndarray
@@ -34,26 +39,28 @@ class TrainingSamples:
     returns: np.ndarray
     action_values: np.ndarray
     margins: np.ndarray
-    games: int = 0
+    num_games: int = 0
 
     def __len__(self) -> int:
         return len(self.observation)
 
 
 class EpisodeBuffer:
-    """What was decided in N games that are not over yet.
+    """The decisions of N running games.
 
-    Arguments: win_weight of the returns; outcome_weight, of a game's outcome in a target, the rest being what was
-    expected when the decision was made; valued, whether decisions come with the heuristic's values.
+    Arguments:
+        win_weight: weight of winning in the returns.
+        outcome_weight: weight of the outcome in a value target; the rest is the value of the search.
+        with_action_values: whether decisions come with heuristic values.
     """
 
     def __init__(
-        self, game: Game, num_games: int, win_weight: float, outcome_weight: float, *, valued: bool = False
+        self, game: Game, num_games: int, win_weight: float, outcome_weight: float, *, with_action_values: bool = False
     ) -> None:
         self._game = game
         observation, actions = np.zeros(game.observation_size, np.float16), np.zeros(game.num_actions, np.float16)
-        values, players = actions[: None if valued else 0], np.zeros(game.num_players, np.float32)
-        self._blank: tuple[Any, ...] = (
+        values, players = actions[: None if with_action_values else 0], np.zeros(game.num_players, np.float32)
+        self._template: tuple[Any, ...] = (
             observation,
             actions,
             actions.astype(np.int8),
@@ -64,9 +71,9 @@ class EpisodeBuffer:
         )
         self._win_weight = win_weight
         self._outcome_weight = outcome_weight
-        self._open: list[list[tuple[Any, ...]]] = [[] for _ in range(num_games)]
-        self._ended: list[tuple[np.ndarray, ...]] = []
-        self._games = 0
+        self._running: list[list[tuple[Any, ...]]] = [[] for _ in range(num_games)]
+        self._finished: list[tuple[np.ndarray, ...]] = []
+        self._num_finished = 0
 
     def add(
         self,
@@ -77,76 +84,82 @@ class EpisodeBuffer:
         mask: np.ndarray,
         action_values: np.ndarray,
         margins: np.ndarray,
-        expected: np.ndarray | None,
+        search_values: np.ndarray | None,
     ) -> None:
-        """Note one decision in each of k games; arrays as in `TrainingSamples`, which are copied, but margins by seat.
+        """Add one decision in each of k games.
 
-        games, seats: int64 [k], who decided; expected: float32 [k, num_players], the returns expected, by seat; None if
-        nothing was, then the outcome alone will count.
+        Arguments:
+            games, seats: int64 [k], where and who decided.
+            margins: float32 [k, num_players], by seat.
+            search_values: float32 [k, num_players], by seat; None without a search: the outcome alone is the target.
+
+        The other arrays are as in `TrainingSamples`. All are copied.
         """
         policy, action_values = policy.astype(np.float16), action_values.astype(np.float16)
-        known = list(zip(observation.astype(np.float16), policy, mask.copy(), action_values, strict=True))
+        rows = list(zip(observation.astype(np.float16), policy, mask.copy(), action_values, strict=True))
         for index, (game, seat) in enumerate(zip(games.tolist(), seats.tolist(), strict=True)):
-            own = None if expected is None else expected[index].copy()
-            self._open[game].append((*known[index], np.roll(margins[index], -seat), own, seat))
+            values = None if search_values is None else search_values[index].copy()
+            self._running[game].append((*rows[index], np.roll(margins[index], -seat), values, seat))
 
-    def end(self, batch: GameBatch) -> None:
-        """Value the decisions of the games that ended in the batch's last step."""
+    def finish(self, batch: GameBatch) -> None:
+        """Compute the value targets of the games that ended in the last step of the batch."""
         ended = np.flatnonzero(batch.done)
         players = self._game.num_players
         outcomes = batch.outcomes[ended]
         scores, ranks = outcomes["scores"][:, :players], outcomes["ranks"][:, :players]
         returns = game_returns(scores, ranks, self._win_weight, self._game.spec.margin_scale)
         for game, outcome in zip(ended.tolist(), returns, strict=True):
-            for *known, expected, seat in self._open[game]:
+            for *arrays, search_values, seat in self._running[game]:
                 target = outcome
-                if expected is not None:
-                    target = self._outcome_weight * outcome + (1 - self._outcome_weight) * expected
-                self._ended.append((*known, np.roll(target, -seat)))
-            self._open[game] = []
-        self._games += len(ended)
+                if search_values is not None:
+                    target = self._outcome_weight * outcome + (1 - self._outcome_weight) * search_values
+                self._finished.append((*arrays, np.roll(target, -seat)))
+            self._running[game] = []
+        self._num_finished += len(ended)
 
     def take(self) -> TrainingSamples:
-        """Return the decisions of all games that have ended since the last call."""
-        ended, games = self._ended, self._games
-        self._ended, self._games = [], 0
-        if not ended:
+        """Return the decisions of all games that ended since the last call."""
+        finished, num_games = self._finished, self._num_finished
+        self._finished, self._num_finished = [], 0
+        if not finished:
             actions = np.zeros((0, self._game.num_actions), np.float32)
             returns = np.zeros((0, self._game.num_players), np.float32)
             observation = np.zeros((0, self._game.observation_size), np.float32)
-            return TrainingSamples(observation, actions, actions.astype(np.int8), returns, actions, returns, games)
-        columns = (np.stack(column) for column in zip(*ended, strict=True))
+            return TrainingSamples(observation, actions, actions.astype(np.int8), returns, actions, returns, num_games)
+        columns = (np.stack(column) for column in zip(*finished, strict=True))
         observation, policy, mask, values, margins, returns = (
             column if column.dtype == np.int8 else column.astype(np.float32) for column in columns
         )
-        return TrainingSamples(observation, policy, mask, returns, values, margins, games)
+        return TrainingSamples(observation, policy, mask, returns, values, margins, num_games)
 
     def get_state(self) -> dict[str, Any]:
-        """Return the decisions of the games under way, one game after the other; `take` has to be called before."""
-        decisions = [one for game in self._open for one in game]
-        # the blank decision in front gives arrays of none their types and sizes, too
-        columns = zip(self._blank, *decisions, strict=True)
+        """Return the decisions of the running games, game by game; call `take` first."""
+        decisions = [decision for game in self._running for decision in game]
+        # the template in front gives types and shapes to arrays of no decisions
+        columns = zip(self._template, *decisions, strict=True)
         return {
-            "lengths": np.array([len(game) for game in self._open], np.int64),
-            "searched": np.array([one[_EXPECTED] is not None for one in decisions], np.bool_),
+            "lengths": np.array([len(game) for game in self._running], np.int64),
+            "searched": np.array([decision[_SEARCH_VALUES] is not None for decision in decisions], np.bool_),
             **{
                 name: np.stack([column[0] if one is None else one for one in column])[1:]
-                for name, column in zip(_NOTED, columns, strict=True)
+                for name, column in zip(_COLUMNS, columns, strict=True)
             },
         }
 
     def set_state(self, state: dict[str, Any], where: str) -> None:
-        """Go back to a state from `get_state`; ValueError that begins with `where` if it is none of such games."""
-        check_keys(state, ("lengths", "searched", *_NOTED), where)
-        lengths = check_array(state["lengths"], f"{where}/lengths", np.zeros(len(self._open), np.int64))
+        """Restore a state from `get_state`; ValueError that begins with `where` if it does not fit."""
+        check_keys(state, ("lengths", "searched", *_COLUMNS), where)
+        lengths = check_array(state["lengths"], f"{where}/lengths", np.zeros(len(self._running), np.int64))
         count = int(check_range(lengths, f"{where}/lengths", 0, _LONGEST).sum())
         searched = check_array(state["searched"], f"{where}/searched", np.zeros(1, np.bool_), count)
-        # copies: what comes out of a file lies in it
+        # copies: arrays of a checkpoint are views of the file
         rows = {
-            name: check_array(state[name], f"{where}/{name}", np.stack([blank]), count).copy()
-            for name, blank in zip(_NOTED, self._blank, strict=True)
+            name: check_array(state[name], f"{where}/{name}", np.stack([value]), count).copy()
+            for name, value in zip(_COLUMNS, self._template, strict=True)
         }
         seats = check_range(rows.pop("seats"), f"{where}/seats", 0, self._game.num_players - 1).tolist()
-        expected = [one if known else None for one, known in zip(rows.pop("expected"), searched, strict=True)]
-        decisions = iter(zip(*rows.values(), expected, seats, strict=True))
-        self._open = [list(islice(decisions, length)) for length in lengths.tolist()]
+        search_values = [
+            values if known else None for values, known in zip(rows.pop("search_values"), searched, strict=True)
+        ]
+        decisions = iter(zip(*rows.values(), search_values, seats, strict=True))
+        self._running = [list(islice(decisions, length)) for length in lengths.tolist()]

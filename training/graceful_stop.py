@@ -11,26 +11,28 @@ class StopRequest:
     """Whether the run has been asked to stop."""
 
     def __init__(self) -> None:
-        self.asked = False
+        self.requested = False
 
-    def ask(self) -> None:
+    def request(self) -> None:
         """Ask the run to stop."""
-        self.asked = True
+        self.requested = True
 
 
 @contextmanager
-def stop_on_signal(request: StopRequest, tell: Callable[[str], None]) -> Iterator[None]:
+def stop_on_signal(request: StopRequest, print_line: Callable[[str], None]) -> Iterator[None]:
     """Turn the first Ctrl-C or SIGTERM into a request; a second one ends the run at once by KeyboardInterrupt."""
 
-    signalled = False
+    interrupted = False
 
     def stop() -> None:
-        nonlocal signalled
-        if signalled:
+        nonlocal interrupted
+        if interrupted:
             raise KeyboardInterrupt
-        signalled = True
-        request.ask()
-        tell("stopping after this iteration; once more to stop at once (what came after the last checkpoint is lost)")
+        interrupted = True
+        request.request()
+        print_line(
+            "stopping after this iteration; once more to stop at once (what came after the last checkpoint is lost)"
+        )
 
     with handle_signals([signal.SIGINT, signal.SIGTERM], stop):
         yield

@@ -10,7 +10,11 @@ from ..envs.system.messages import display_name
 from .config import TrainingConfig
 
 _COLOURS = ("#2b6cb0", "#c05621", "#2f855a", "#805ad5", "#b83280", "#4a5568")
-_TITLES = {"maskable_ppo": "MaskablePPO by self-play", "ppo": "PPO by self-play", "alphazero": "search and learn"}
+_TITLES = {
+    "maskable_ppo": "MaskablePPO by self-play",
+    "ppo": "PPO by self-play",
+    "alphazero": "AlphaZero-style training",
+}
 _INK = "#1a202c"
 _FAINT = "#a0aec0"
 
@@ -31,7 +35,7 @@ def draw_learning_curve(rows: list[dict[str, Any]], config: TrainingConfig, path
     for opponent, colour in zip(opponents, _COLOURS * len(opponents), strict=False):
         played = [row for row in evaluated if opponent in row["evaluation"]]
         _draw_opponent(rates, margins, played, opponent, colour)
-    _dress(rates, margins, evaluated, config)
+    _style(rates, margins, evaluated, config)
     with write_atomically(path) as file:
         figure.savefig(file, format="png")
 
@@ -43,7 +47,7 @@ def _draw_opponent(rates: Any, margins: Any, rows: list[dict[str, Any]], opponen
     low, high = 100 * np.array([result["interval"] for result in results]).T
     margin = [result["mean_margin"] for result in results]
     rates.fill_between(decisions, low, high, color=colour, alpha=0.18, linewidth=0)
-    # no formula, which dollars stand around
+    # dollar signs would start a formula
     name = display_name(opponent).replace("$", r"\$")
     label = f"against {name}: {rate[-1]:.1f} %"
     rates.plot(decisions, rate, color=colour, linewidth=2, marker="o", markersize=3.5, label=label)
@@ -51,7 +55,7 @@ def _draw_opponent(rates: Any, margins: Any, rows: list[dict[str, Any]], opponen
     margins.plot(decisions, margin, color=colour, linewidth=2, marker="o", markersize=3.5, label=label)
 
 
-def _dress(rates: Any, margins: Any, rows: list[dict[str, Any]], config: TrainingConfig) -> None:
+def _style(rates: Any, margins: Any, rows: list[dict[str, Any]], config: TrainingConfig) -> None:
     game = config.make_game()
     rates.set_title(
         f"{game.spec.title}, {game.num_players} players: {_TITLES[config.algorithm]}",
@@ -66,7 +70,7 @@ def _dress(rates: Any, margins: Any, rows: list[dict[str, Any]], config: Trainin
     margins.set_ylabel("mean margin\n(points)", color=_INK)
     margins.set_xlabel("decisions learned from", color=_INK)
     margins.xaxis.set_major_formatter(lambda value, _: f"{value:,.0f}")
-    # what an agent as good as its opponents reaches
+    # the expectation of an agent as good as its opponents
     for axes, middle in ((rates, 100 / game.num_players), (margins, 0)):
         axes.axhline(middle, color=_FAINT, linewidth=1, linestyle=(0, (4, 3)), zorder=0)
         axes.grid(True, color="#edf2f7", linewidth=1)
@@ -76,18 +80,18 @@ def _dress(rates: Any, margins: Any, rows: list[dict[str, Any]], config: Trainin
         axes.tick_params(colors=_INK, length=3)
         legend = axes.legend(frameon=False, loc="best", labelcolor=_INK)
         for text in legend.get_texts():
-            # dollar signs in names begin no formulas
+            # dollar signs in names start no formula
             text.set_parse_math(False)
     _add_time_axis(rates, rows)
 
 
 def _add_time_axis(axes: Any, rows: list[dict[str, Any]]) -> None:
-    """Show minutes of training along the top."""
+    """Add an axis of training minutes at the top."""
     decisions = np.array([row["decisions"] for row in rows], float)
     minutes = np.array([row["seconds"] for row in rows], float) / 60
     if len(rows) < 2 or not (np.diff(minutes) > 0).all() or not (np.diff(decisions) > 0).all():
         return
-    # beyond the ends, where the axis has its margins, with the mean speed
+    # extrapolate into the margins of the axis by the mean speed
     speed = (decisions[-1] - decisions[0]) / (minutes[-1] - minutes[0])
     span = decisions[-1] - decisions[0]
     decisions = np.concatenate([[decisions[0] - span], decisions, [decisions[-1] + span]])

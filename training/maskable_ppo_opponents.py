@@ -1,4 +1,4 @@
-"""The pool of opponents in self-play: the learner as it is, baselines, past selves."""
+"""The pool of opponents of MaskablePPO: the current learner, baselines, past selves."""
 
 from typing import Any
 
@@ -16,10 +16,10 @@ CURRENT, PAST = "current", "past"
 
 
 class OpponentPool:
-    """Opponents in fixed places: the learner itself, the baselines, then past selves, the oldest replaced first.
+    """Opponents in fixed order: the learner itself, the baselines, then past selves, the oldest replaced first.
 
-    Every iteration gets agents with fresh random streams that follow from seed and iteration alone, so that
-    nothing but the past selves has to be kept to go on later.
+    Every iteration gets agents with new random streams that depend on seed and iteration alone, so that a checkpoint
+    needs only the past selves.
 
     `model` is the MaskablePPO that learns: the current opponent plays with its policy as it changes. `trust` is that of
     `make_agent`.
@@ -47,36 +47,36 @@ class OpponentPool:
         return agents
 
     def weights(self) -> list[float]:
-        """Return how often each of the opponents is drawn; before the first past self the learner has its share."""
+        """Return the weight of each opponent; before the first past self the learner has that weight too."""
         config = self._config
         past = config.share_past if self._past else 0.0
         current = config.share_current + config.share_past - past
         baselines = [config.share_baselines / len(config.baselines)] * len(config.baselines)
         weights = [current, *baselines, *[past / max(1, len(self._past))] * len(self._past)]
-        # with neither learner nor baselines wanted there is nobody but the learner before the first past self
+        # if only past selves have weight, the learner plays itself before the first one
         return weights if sum(weights) > 0 else [1.0, *weights[1:]]
 
     def take_snapshot(self) -> None:
-        """Add the learner as it is now to the past selves."""
+        """Add a copy of the learner to the past selves."""
         if self._config.pool_size:
-            self._put(self._model.policy.state_dict())
+            self._add_policy(self._model.policy.state_dict())
 
     def get_state(self) -> dict[str, Any]:
-        """Return the past selves' parameters."""
+        """Return the parameters of the past selves."""
         return {"snapshots": self._snapshots, "past": [dict(policy.state_dict()) for policy in self._past]}
 
     def set_state(self, state: dict[str, Any]) -> None:
-        """Go back to a state from `get_state`; ValueError if it is none of such a pool."""
+        """Restore a state from `get_state`; ValueError if it does not fit."""
         check_keys(state, ("snapshots", "past"), "pool")
         snapshots = check_integer(state["snapshots"], "pool/snapshots", 0, MOST)
         past = check_list(state["past"], min(snapshots, self._config.pool_size), "pool/past")
         self._past, self._snapshots = [], 0
-        like = self._model.policy.state_dict()
-        for place, parameters in enumerate(past):
-            self._put(check_tensors(parameters, like, f"pool/past/{place}"))
+        template = self._model.policy.state_dict()
+        for index, parameters in enumerate(past):
+            self._add_policy(check_tensors(parameters, template, f"pool/past/{index}"))
         self._snapshots = snapshots
 
-    def _put(self, parameters: dict[str, Any]) -> None:
+    def _add_policy(self, parameters: dict[str, Any]) -> None:
         from stable_baselines3.common.utils import FloatSchedule
 
         model = self._model
@@ -86,6 +86,6 @@ class OpponentPool:
         policy.load_state_dict(parameters)
         policy.set_training_mode(False)
         policy.requires_grad_(False)
-        place = self._snapshots % self._config.pool_size
-        self._past[place : place + 1] = [policy]
+        index = self._snapshots % self._config.pool_size
+        self._past[index : index + 1] = [policy]
         self._snapshots += 1

@@ -1,4 +1,4 @@
-"""What a MaskablePPO model's future depends on, as plain data: its own files hold pickled objects."""
+"""The training state of a MaskablePPO model as plain data; its own files hold pickled objects."""
 
 from collections import deque
 from typing import Any
@@ -31,7 +31,7 @@ def get_model_state(model: Any) -> dict[str, Any]:
         "optimizer": get_optimizer_state(model.policy.optimizer),
         "decisions": model.num_timesteps,
         "updates": model._n_updates,
-        # before the first step all games are about to begin
+        # before the first step all games start
         "starts": np.ones(model.n_envs, np.bool_) if starts is None else starts.copy(),
         "rewards": np.array([episode["r"] for episode in episodes], np.float64),
         "lengths": np.array([episode["l"] for episode in episodes], np.int64),
@@ -39,45 +39,45 @@ def get_model_state(model: Any) -> dict[str, Any]:
 
 
 def set_model_state(model: Any, env: SelfPlayVecEnv, state: Any) -> None:
-    """Go back to a state from `get_model_state`; `env` is in its own state already.
+    """Restore a state from `get_model_state`; `env` has been restored before.
 
-    Raises ValueError, one sentence that names the part, if it is none of such a model.
+    Raises ValueError, one sentence that names the part, if it does not fit.
     """
     check_keys(state, _PARTS, "model")
     set_weights(model.policy, state["policy"], "model/policy")
     set_optimizer_state(model.policy.optimizer, state["optimizer"], "model/optimizer")
     model.num_timesteps = check_integer(state["decisions"], "model/decisions", 0, MOST)
     model._n_updates = check_integer(state["updates"], "model/updates", 0, MOST)
-    most = model._stats_window_size
+    capacity = model._stats_window_size
     rewards = state["rewards"]
-    count = min(len(rewards), most) if isinstance(rewards, np.ndarray) and rewards.ndim else 0
+    count = min(len(rewards), capacity) if isinstance(rewards, np.ndarray) and rewards.ndim else 0
     check_array(rewards, "model/rewards", np.zeros(1), count)
     lengths = check_array(state["lengths"], "model/lengths", np.zeros(1, np.int64), count)
     check_range(lengths, "model/lengths", 0, MOST)
     starts = check_array(state["starts"], "model/starts", np.ones(model.n_envs, np.bool_))
     if model.num_timesteps:
-        # otherwise the first iteration begins the games
+        # otherwise the first iteration resets the games
         model._last_obs, model._last_episode_starts = env.seated.observation.copy(), starts.copy()
     episodes = zip(rewards.tolist(), lengths.tolist(), strict=True)
-    model.ep_info_buffer = deque(({"r": reward, "l": length} for reward, length in episodes), most)
-    model.ep_success_buffer = deque(maxlen=most)
+    model.ep_info_buffer = deque(({"r": reward, "l": length} for reward, length in episodes), capacity)
+    model.ep_success_buffer = deque(maxlen=capacity)
 
 
 def set_env_state(env: SelfPlayVecEnv, state: Any) -> None:
-    """Go back to a state from the environment's `get_state`; its opponents are there already.
+    """Restore a state from the `get_state` of the environment, whose opponents have been set before.
 
-    Raises ValueError, one sentence that names the part, if it is none of such an environment.
+    Raises ValueError, one sentence that names the part, if it does not fit.
     """
-    own = env.get_state()
-    check_keys(state, own, "env")
-    seated = check_like(state["seated"], own["seated"], "env/seated")
+    template = env.get_state()
+    check_keys(state, template, "env")
+    seated = check_like(state["seated"], template["seated"], "env/seated")
     seats, opponents = seated["seats"], seated["opponent_of"]
     check_range(seats, "env/seated/seats", 0, env.game.num_players - 1)
     check_range(opponents, "env/seated/opponent_of", -1, len(env.seated.opponents) - 1)
     if ((opponents < 0) != (np.arange(env.game.num_players) == seats[:, None])).any():
         raise ValueError("env/seated/opponent_of must have no opponent in the learner's seats, and one in all others")
     for name in ("lengths", "returns", "paid"):
-        check_array(state[name], f"env/{name}", own[name])
+        check_array(state[name], f"env/{name}", template[name])
     check_range(state["lengths"], "env/lengths", 0, MOST)
     set_numpy_generator(np.random.default_rng(), state["random"], "env/random")
     # games have to be begun before they can be others

@@ -1,30 +1,29 @@
-"""The distribution over legal actions that logits and a mask give, by hand.
+"""The categorical distribution over legal actions, from logits and a mask.
 
-Logits of illegal actions count as minus infinity, 0 log 0 as 0. Written for speed: no array of logits is ever
-branched over or holds an infinity (both cost more than the softmax itself on a processor), masks are int8, as the
-engine writes them (torch turns them into numbers eight times as fast as bool), and what a gradient step needs, the
-logarithm of one action's probability and the entropy, has its gradient written out.
+Logits of illegal actions count as minus infinity, and 0 log 0 as 0. Written for speed: logits are never branched on
+and hold no infinity (on a CPU both cost more than the softmax itself), masks stay int8, as the engine writes them
+(torch converts them to floats eight times as fast as bool), and log-probability and entropy have a manual gradient.
 """
 
 from typing import Any
 
 import torch
 
-_NEVER = 1e9
-"""What is taken off the logits of illegal actions: e to the minus that is exactly 0."""
+_PENALTY = 1e9
+"""Subtracted from the logits of illegal actions: exp(-_PENALTY) is exactly 0."""
 
 
 def legal_probabilities(logits: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
     """Return the probabilities of all actions, float32 [n, actions], from logits and a mask int8 [n, actions]."""
-    return _masked(logits, mask).softmax(dim=1)
+    return _mask_logits(logits, mask).softmax(dim=1)
 
 
 def sample(probabilities: torch.Tensor, mask: torch.Tensor, generator: torch.Generator) -> torch.Tensor:
-    """Return one legal action for each row of `legal_probabilities`, int64 [n], by inverting the distribution.
+    """Sample one legal action for each row of `legal_probabilities`, int64 [n], by inverting the distribution.
 
-    One random number a row instead of one an action: drawing them would cost as much as the network.
+    This draws one random number a row; one for each action would cost as much as the network.
     """
-    # sums that were made in parallel may go down by a rounding error: a step there must not choose an illegal action
+    # parallel sums can decrease by a rounding error, which must not select an illegal action
     cumulative = probabilities.cumsum(dim=1).mul_(mask)
     random = torch.rand(len(mask), 1, generator=generator, device=mask.device)
     return (cumulative > random * cumulative.amax(dim=1, keepdim=True)).byte().argmax(dim=1)
@@ -33,17 +32,17 @@ def sample(probabilities: torch.Tensor, mask: torch.Tensor, generator: torch.Gen
 def log_probability_and_entropy(
     logits: torch.Tensor, mask: torch.Tensor, actions: torch.Tensor
 ) -> tuple[torch.Tensor, torch.Tensor]:
-    """Return the logarithm of the probability of each row's action (int64 [n], legal), and each row's entropy.
+    """Return the log-probability of the legal action of each row, int64 [n], and the entropy of each row.
 
     Both float32 [n]; gradients flow to the logits (float32 [n, actions]), those of illegal actions get exactly 0.
     """
     apply: Any = _LogProbabilityAndEntropy.apply
-    logarithms, entropies = apply(logits, mask, actions)
-    return logarithms, entropies
+    log_probs, entropies = apply(logits, mask, actions)
+    return log_probs, entropies
 
 
-def _masked(logits: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
-    penalty = mask.float().sub_(1.0).mul_(_NEVER)
+def _mask_logits(logits: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
+    penalty = mask.float().sub_(1.0).mul_(_PENALTY)
     return torch.add(logits, penalty, out=penalty)
 
 
@@ -55,19 +54,24 @@ class _LogProbabilityAndEntropy(torch.autograd.Function):
 
     @staticmethod
     def forward(ctx: Any, logits: torch.Tensor, mask: torch.Tensor, actions: torch.Tensor) -> tuple[Any, Any]:
-        masked = _masked(logits, mask)
+        masked = _mask_logits(logits, mask)
         probabilities = masked.softmax(dim=1)
         # the largest probability is never too small for its logarithm
         normaliser = masked.amax(dim=1) - probabilities.amax(dim=1).log()
-        logarithms = logits.gather(1, actions[:, None])[:, 0] - normaliser
+        log_probs = logits.gather(1, actions[:, None])[:, 0] - normaliser
         entropies = normaliser - (probabilities * logits).sum(dim=1)
         ctx.save_for_backward(logits, probabilities, entropies - normaliser, actions)
-        return logarithms, entropies
+        return log_probs, entropies
 
     @staticmethod
     def backward(ctx: Any, *gradients: torch.Tensor) -> tuple[torch.Tensor, None, None]:
-        of_logarithm, of_entropy = gradients
+        log_prob_gradient, entropy_gradient = gradients
         logits, probabilities, shift, actions = ctx.saved_tensors
-        gradient = (logits + shift[:, None]).mul_(-of_entropy[:, None]).sub_(of_logarithm[:, None]).mul_(probabilities)
-        gradient.scatter_add_(1, actions[:, None], of_logarithm[:, None])
+        gradient = (
+            (logits + shift[:, None])
+            .mul_(-entropy_gradient[:, None])
+            .sub_(log_prob_gradient[:, None])
+            .mul_(probabilities)
+        )
+        gradient.scatter_add_(1, actions[:, None], log_prob_gradient[:, None])
         return gradient, None, None

@@ -1,4 +1,4 @@
-"""The metrics of a run: one JSON object per line and iteration, tested when they are read."""
+"""The metrics of a run: one JSON object per line and iteration, validated when they are read."""
 
 import json
 import math
@@ -22,12 +22,12 @@ def row_line(row: Mapping[str, Any]) -> bytes:
 
 
 def is_number(value: Any, low: float = 0) -> bool:
-    """Tell whether a value is a number from `low` up to a limit that nothing here reaches."""
+    """Return whether a value is a number from `low` to a limit beyond all metrics."""
     return isinstance(value, int | float) and not isinstance(value, bool) and low <= value <= _MOST
 
 
 def read_rows(path: Path) -> Iterator[dict[str, Any]]:
-    """Yield the rows of a file of metrics; a last line that a killed run left unfinished is left out.
+    """Yield the rows of a file of metrics; an unfinished last line of a killed run is skipped.
 
     Raises ValueError that names the file, and the line that is not one of an iteration.
     """
@@ -48,7 +48,7 @@ def read_rows(path: Path) -> Iterator[dict[str, Any]]:
 
 
 def _read_row(row: Any) -> dict[str, Any]:
-    """Return the numbers of an iteration; ValueError if something is not what the trainer writes."""
+    """Return the metrics of an iteration; ValueError if they are not as the trainer writes them."""
     if not isinstance(row, dict):
         raise ValueError("is no JSON object")
     counts = [row.get(name) for name in ("iteration", "decisions")]
@@ -61,11 +61,11 @@ def _read_row(row: Any) -> dict[str, Any]:
 
 
 def _is_result(result: Any) -> bool:
-    """Tell whether an evaluation against one opponent has all that is shown of it."""
+    """Return whether the results of an evaluation against one opponent are complete."""
     if not isinstance(result, dict):
         return False
     interval, margin = result.get("interval"), result.get("mean_margin")
     if not isinstance(interval, list) or len(interval) != 2:
         return False
-    shares = [result.get("win_rate"), *interval]
-    return all(is_number(one) and one <= 1 for one in shares) and is_number(margin, -_MOST)
+    rates = [result.get("win_rate"), *interval]
+    return all(is_number(one) and one <= 1 for one in rates) and is_number(margin, -_MOST)

@@ -13,13 +13,13 @@ class ProgressLine:
     """Writes how far something has come; `stream` is stdout if it is None.
 
     A stream that can no longer be written to (its reader has gone away, its disk is full) does not end what is told
-    about: the error is kept in `lost`, `when_lost` is called, and nothing more is written.
+    about: the error is kept in `error`, `on_error` is called, and nothing more is written.
     """
 
-    def __init__(self, stream: TextIO | None = None, when_lost: Callable[[], None] | None = None) -> None:
-        self.lost: OSError | None = None
+    def __init__(self, stream: TextIO | None = None, on_error: Callable[[], None] | None = None) -> None:
+        self.error: OSError | None = None
         self._stream = sys.stdout if stream is None else stream
-        self._when_lost = when_lost
+        self._on_error = on_error
         self._live = obeys_codes(self._stream)
         self._width = 0
 
@@ -50,29 +50,29 @@ class ProgressLine:
             self._width = 0
             self._write("\n")
 
-    def say(self, text: str) -> None:
-        """Write a line of its own; a handler of signals may."""
+    def print(self, text: str) -> None:
+        """Write a line of its own; signal handlers may call this."""
         self.show(text, keep=True)
 
     def _write(self, *texts: str) -> None:
         # standard output that was closed before the process started is None
-        if self._stream is None or self.lost is not None:
+        if self._stream is None or self.error is not None:
             return
         try:
             for text in texts:
                 self._stream.write(text)
             self._stream.flush()
         except OSError as error:
-            self.lost = error
-            if self._when_lost is not None:
-                self._when_lost()
+            self.error = error
+            if self._on_error is not None:
+                self._on_error()
         except RuntimeError:
             # a signal has come in the middle of a write to this stream, which takes no second one; the text waits in
             # its buffer
             pass
 
 
-def duration(seconds: float) -> str:
+def format_duration(seconds: float) -> str:
     """Return a time as 0:42, 12:05 or 3:10:00."""
     whole = max(0, round(seconds))
     hours, minutes = divmod(whole // 60, 60)

@@ -1,4 +1,4 @@
-"""The run folder: what lies where, and the files that are written while training."""
+"""The run folder: its files, and writing and reading them."""
 
 import json
 import os
@@ -10,12 +10,12 @@ from typing import Any
 
 from ..envs.system.files import append, remove_leftovers, write_atomically
 from ..envs.system.locks import is_unused, lock_folder
+from .algorithm import AGENT_KINDS
 from .config import TrainingConfig
 from .config_files import read_config, write_config
-from .learner import AGENT_KINDS
 from .metrics import read_rows, row_line
 
-_CALLED = "run folder"
+_KIND = "run folder"
 
 
 class RunFolder:
@@ -24,7 +24,7 @@ class RunFolder:
     | file | content |
     |---|---|
     | `config.yaml` | every setting, and the versions that made the run |
-    | `checkpoint.pt` | all that is needed to go on, as of the last checkpoint |
+    | `checkpoint.pt` | all that is needed to resume, as of the last checkpoint |
     | `last.KIND`, `best.KIND` | the policy of the last checkpoint and of the best evaluation; |
     | | agent `ppo:FILE` if KIND is zip, `net:FILE` if it is safetensors |
     | `metrics.jsonl` | one JSON object per iteration |
@@ -43,11 +43,11 @@ class RunFolder:
         self.tensorboard = self.path / "tensorboard"
 
     def last(self, kind: str) -> Path:
-        """Return where the policy of the last checkpoint lies; `kind` is a key of `learner.AGENT_KINDS`."""
+        """Return the path of the policy of the last checkpoint; `kind` is a key of `algorithm.AGENT_KINDS`."""
         return self.path / f"last.{kind}"
 
     def best(self, kind: str) -> Path:
-        """Return where the policy of the best evaluation lies."""
+        """Return the path of the policy of the best evaluation."""
         return self.path / f"best.{kind}"
 
     def best_agent(self) -> str | None:
@@ -64,7 +64,7 @@ class RunFolder:
         return list(read_rows(self.metrics)) if os.path.lexists(self.metrics) else []
 
     def forget_after(self, iteration: int, decisions: int) -> None:
-        """Remove metrics and evaluations that came after a checkpoint: a resumed run makes them once more.
+        """Remove metrics and evaluations that came after a checkpoint: a resumed run repeats them.
 
         Raises ValueError, and removes nothing, if the metrics cannot be read.
         """
@@ -91,12 +91,12 @@ class RunFolder:
 def new_run_folder(config: TrainingConfig, stem: str) -> RunFolder:
     """Make the folder of a new run, with its config; ValueError if it has been used already, or is in use."""
     path = Path("runs") / f"{stem}-{datetime.now():%Y%m%d-%H%M%S}" if config.run is None else Path(config.run)
-    folder = RunFolder(_unused(path) if config.run is None else path)
+    folder = RunFolder(_next_free_path(path) if config.run is None else path)
     if folder.path.exists() and not folder.path.is_dir():
         raise ValueError(f"run folder {folder.path} is a file; name another one")
     folder.path.mkdir(parents=True, exist_ok=True)
-    with lock_folder(folder.path, _CALLED):
-        # what killed processes have left there is no use of it
+    with lock_folder(folder.path, _KIND):
+        # leftovers of killed processes do not count as content
         folder.remove_leftovers()
         if not is_unused(folder.path):
             raise ValueError(f"run folder {folder.path} is not empty; name another one or --resume {folder.path}")
@@ -113,16 +113,16 @@ def open_run_folder(path: str | Path) -> tuple[RunFolder, TrainingConfig]:
 
 
 @contextmanager
-def run_in(folder: RunFolder) -> Iterator[None]:
-    """Keep other processes out of a run's folder, and clear away what killed ones have left.
+def lock_run(folder: RunFolder) -> Iterator[None]:
+    """Lock the folder of a run against other processes, and remove leftovers of killed ones.
 
-    Raises FolderInUse, one sentence, if another process is in there.
+    Raises FolderInUse, one sentence, if another process has locked it.
     """
-    with lock_folder(folder.path, _CALLED):
+    with lock_folder(folder.path, _KIND):
         folder.remove_leftovers()
         yield
 
 
-def _unused(path: Path) -> Path:
+def _next_free_path(path: Path) -> Path:
     candidates = [path, *(path.with_name(f"{path.name}-{number}") for number in range(2, 1000))]
     return next(candidate for candidate in candidates if not candidate.exists())

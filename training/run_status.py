@@ -1,18 +1,18 @@
-"""Training runs as they lie on disk: what each has reached and whether it is over, without torch and without trust.
+"""The status of training runs, read from disk without importing torch; damaged files are reported.
 
-A run leaves no note of its process. Whether it goes on is read from the times of its files:
+A run does not record its process. Whether it is running is inferred from the modification times of its files:
 
-| state | what is there |
+| state | evidence |
 |---|---|
 | finished | the metrics have reached the config's decisions or minutes |
 | stopped | the learning curve is younger than the checkpoint, which is younger than the metrics: the order in which a |
 | | run that was asked to stop ends; it can be resumed |
-| running | the metrics have grown lately, seen from the run's longest pause so far |
-| killed | they have not, and nothing was saved behind them; what came after the last checkpoint is lost |
+| running | the metrics have grown recently, compared with the longest pause of the run so far |
+| killed | they have not, and nothing was saved after them; what came after the last checkpoint is lost |
 | damaged | something cannot be read |
 
-"running" and "killed" are conclusions: a process that was killed a moment ago passes for running, one that has been
-suspended, or evaluates for longer than ever before, for killed. A copy that lost the files' times is judged wrongly.
+"running" and "killed" are inferred: a process killed a moment ago appears as running; one that is suspended, or that
+evaluates for longer than ever before, as killed. A copy without the modification times is misjudged.
 """
 
 import os
@@ -32,30 +32,30 @@ from .run_folder import RunFolder
 
 FINISHED, STOPPED, RUNNING, KILLED, DAMAGED = "finished", "stopped", "running", "killed", "damaged"
 
-SHORTEST_SILENCE = 120.0
+MIN_SILENCE = 120.0
 """Seconds without a line of metrics after which a run may pass for killed."""
-PAUSES = 3.0
-"""It has to be silent for so many times its longest pause, too."""
-LONGEST_BEGINNING = 1200.0
-"""Seconds that the first iteration may take, when there is no pause yet to judge by: some begin with lessons."""
-_SHOWN = ("iteration", "decisions", "seconds", "evaluation")
+PAUSE_FACTOR = 3.0
+"""Multiple of its longest pause that must pass too."""
+MAX_FIRST_ITERATION = 1200.0
+"""Seconds that the first iteration may take, which can be an imitation, before there is a pause to compare with."""
+_COLUMNS = ("iteration", "decisions", "seconds", "evaluation")
 
 
 @dataclass(frozen=True)
-class ListedRun:
-    """One run; what cannot be known is None.
+class RunStatus:
+    """The status of a run; unknown fields are None.
 
     | field | meaning |
     |---|---|
     | `folder` | its path |
     | `state` | one of those above |
-    | `detail` | what the state was concluded from, or what is damaged, in words |
+    | `detail` | the evidence for the state, or what is damaged |
     | `game`, `algorithm`, `options` | of the config; the number of players and all that differs from the defaults |
     | `decisions`, `planned_decisions`, `planned_minutes` | learned from, and the config's limits |
     | `seconds`, `decisions_per_second` | since the run began, evaluations included, stops left out |
     | `latest`, `best` | an evaluation: `decisions`, and `results` by opponent (win rate, interval, mean margin) |
     | `agent` | the policy of the best evaluation as the text of an agent |
-    | `changed` | when something was last written, seconds of the epoch |
+    | `changed` | when a file was last written, seconds since the epoch |
     """
 
     folder: str
@@ -79,11 +79,11 @@ class ListedRun:
         return asdict(self)
 
 
-def list_runs(paths: Iterable[Path], now: float | None = None) -> list[ListedRun]:
+def list_runs(paths: Iterable[Path], now: float | None = None) -> list[RunStatus]:
     """Return the runs in some folders, or that the folders are, newest first; `now` is for tests.
 
-    A folder that holds one of a run's files is a run; any other is looked into, one level deep. Raises OSError only if
-    one of the given folders cannot be looked into.
+    A folder with one of the files of a run is a run; others are searched, one level deep. Raises OSError only if one of
+    the given folders cannot be read.
     """
     moment = time.time() if now is None else now
     found: dict[str, Path] = {}
@@ -91,9 +91,7 @@ def list_runs(paths: Iterable[Path], now: float | None = None) -> list[ListedRun
         for one in [path] if _is_run(path) else sorted(path.iterdir()):
             if _is_run(one):
                 found.setdefault(os.path.realpath(one), one)
-    return sorted(
-        (_listed_or_damaged(RunFolder(path), moment) for path in found.values()), key=lambda run: -run.changed
-    )
+    return sorted((_read_or_report(RunFolder(path), moment) for path in found.values()), key=lambda run: -run.changed)
 
 
 def _is_run(path: Path) -> bool:
@@ -101,15 +99,15 @@ def _is_run(path: Path) -> bool:
     return os.path.isdir(path) and any(map(os.path.lexists, (folder.config, folder.checkpoint, folder.metrics)))
 
 
-def _listed_or_damaged(folder: RunFolder, now: float) -> ListedRun:
-    """Return a run, whatever its files are: one that cannot be read must not hide the others."""
+def _read_or_report(folder: RunFolder, now: float) -> RunStatus:
+    """Return the status of a run; one that cannot be read must not hide the others."""
     try:
-        return _listed(folder, now)
+        return _read_status(folder, now)
     except OSError as error:
-        return ListedRun(str(folder.path), DAMAGED, f"cannot be read: {error.strerror}")
+        return RunStatus(str(folder.path), DAMAGED, f"cannot be read: {error.strerror}")
 
 
-def _listed(folder: RunFolder, now: float) -> ListedRun:
+def _read_status(folder: RunFolder, now: float) -> RunStatus:
     problems: list[str] = []
     settings = _settings(folder, problems)
     rows = _rows(folder, problems)
@@ -121,7 +119,7 @@ def _listed(folder: RunFolder, now: float) -> ListedRun:
         state, detail = DAMAGED, "; ".join(problems)
     else:
         state, detail = _state(folder, settings, rows, now)
-    return ListedRun(
+    return RunStatus(
         folder=str(folder.path),
         state=state,
         detail=detail,
@@ -131,12 +129,12 @@ def _listed(folder: RunFolder, now: float) -> ListedRun:
         decisions_per_second=done / seconds if done and seconds else None,
         **_evaluations(rows),
         agent=folder.best_agent(),
-        changed=max(map(_time_of, (folder.config, folder.checkpoint, folder.metrics))),
+        changed=max(map(_mtime, (folder.config, folder.checkpoint, folder.metrics))),
     )
 
 
 def _settings(folder: RunFolder, problems: list[str]) -> dict[str, Any]:
-    """Return the fields that the config tells, as far as it can be read; add to the problems what cannot."""
+    """Return the fields from the config as far as it can be read; append problems."""
     if not os.path.lexists(folder.config):
         problems.append(f"{folder.config.name} is missing")
         return {}
@@ -148,7 +146,7 @@ def _settings(folder: RunFolder, problems: list[str]) -> dict[str, Any]:
     try:
         read_config(str(folder.config))
     except ValueError as error:
-        # of another version, perhaps: the rest may be told all the same
+        # perhaps of another version: show the rest all the same
         problems.append(_sentence(folder.config, error))
     game, options = settings.get("game"), settings.get("options")
     algorithm, decisions = settings.get("algorithm", ALGORITHMS[0]), settings.get("decisions")
@@ -163,21 +161,21 @@ def _settings(folder: RunFolder, problems: list[str]) -> dict[str, Any]:
 
 def _unusual_options(game: Any, options: dict[str, Any]) -> dict[str, Any]:
     """Return the number of players, and the options that are not the game's defaults."""
-    usual = {one.name: one.default for one in describe(game).options} if game in game_names() else {}
+    defaults = {one.name: one.default for one in describe(game).options} if game in game_names() else {}
     return {
         name: value
         for name, value in options.items()
-        if name == "num_players" or name not in usual or value != usual[name]
+        if name == "num_players" or name not in defaults or value != defaults[name]
     }
 
 
 def _rows(folder: RunFolder, problems: list[str]) -> list[dict[str, Any]]:
-    """Return of every row of the metrics what is shown of it, as far as they can be read."""
+    """Return the displayed columns of the metrics as far as they can be read; append problems."""
     rows: list[dict[str, Any]] = []
     try:
         if os.path.lexists(folder.metrics):
             for row in read_rows(folder.metrics):
-                rows.append({name: row[name] for name in _SHOWN if name in row})
+                rows.append({name: row[name] for name in _COLUMNS if name in row})
     except (ValueError, OSError) as error:
         problems.append(_sentence(folder.metrics, error))
     return rows
@@ -202,20 +200,20 @@ def _evaluations(rows: list[dict[str, Any]]) -> dict[str, Any]:
 
 
 def _state(folder: RunFolder, settings: dict[str, Any], rows: list[dict[str, Any]], now: float) -> tuple[str, str]:
-    """Return the state of a run whose files can be read, and what it was concluded from."""
+    """Infer the state of a run whose files can be read; return it with the evidence."""
     saved = folder.checkpoint.is_file()
     last = rows[-1] if rows else {"iteration": 0, "decisions": 0, "seconds": 0.0}
     minutes = settings["planned_minutes"]
     reached = last["decisions"] >= settings["planned_decisions"]
     if saved and (reached or (minutes is not None and last["seconds"] >= 60 * minutes)):
         return FINISHED, "all decisions made" if reached else "its time is over"
-    if rows and _time_of(folder.learning_curve) >= _time_of(folder.checkpoint) >= _time_of(folder.metrics):
+    if rows and _mtime(folder.learning_curve) >= _mtime(folder.checkpoint) >= _mtime(folder.metrics):
         return STOPPED, "saved; can be resumed"
     times = [0.0, *(row["seconds"] for row in rows)]
     longest = max((after - before for before, after in pairwise(times)), default=0.0)
-    silence = max(0.0, now - max(_time_of(folder.config), _time_of(folder.metrics)))
+    silence = max(0.0, now - max(_mtime(folder.config), _mtime(folder.metrics)))
     what = "last line of metrics" if rows else "begun, no line of metrics yet,"
-    if silence <= max(SHORTEST_SILENCE if len(rows) > 1 else LONGEST_BEGINNING, PAUSES * longest):
+    if silence <= max(MIN_SILENCE if len(rows) > 1 else MAX_FIRST_ITERATION, PAUSE_FACTOR * longest):
         return RUNNING, f"{what} {_ago(silence)}"
     if saved:
         way = "can be resumed from its last checkpoint"
@@ -234,7 +232,7 @@ def _ago(seconds: float) -> str:
     raise AssertionError
 
 
-def _time_of(path: Path) -> float:
+def _mtime(path: Path) -> float:
     """Return when a file was last written; 0.0 if it is not there."""
     try:
         return path.stat().st_mtime
@@ -243,7 +241,7 @@ def _time_of(path: Path) -> float:
 
 
 def _sentence(path: Path, error: Exception) -> str:
-    """Return what is wrong with a file in one line that is not too long, beginning with its name alone."""
+    """Return what is wrong with a file in one short line that begins with its name."""
     text = str(error.strerror if isinstance(error, OSError) else error).replace(str(path), path.name)
     text = " ".join(text.split()).removeprefix(path.name).removeprefix("config ").lstrip(":, ")
     if len(text) > 160:

@@ -1,4 +1,4 @@
-"""Games that a network plays against itself by search, or an agent against itself, as lessons."""
+"""Self-play games, by search with a network or by an agent, as training samples."""
 
 from typing import Any
 
@@ -15,64 +15,64 @@ from .episode_buffer import EpisodeBuffer, TrainingSamples
 from .state_checks import check_array, check_keys, check_like, set_batch_state, set_numpy_generator
 
 _NODES_PER_SIMULATION = 48
-"""A tree for which that is too few stops to grow."""
+"""A tree that needs more stops expanding."""
 
 
-def tree_size(game: Game, simulations: int) -> int:
-    """Return how many nodes the tree of a search gets."""
-    return 1 + game.num_actions + _NODES_PER_SIMULATION * simulations
+def tree_size(game: Game, num_simulations: int) -> int:
+    """Return the capacity, in nodes, of the tree of a search."""
+    return 1 + game.num_actions + _NODES_PER_SIMULATION * num_simulations
 
 
 class SelfPlayActor:
-    """N games side by side, begun anew as they end; all seats search alike, every decision or a share of them.
+    """N games side by side, reset as they end, in which all seats search: every decision, or a random fraction.
 
-    Decisions with a single legal action are neither searched nor learned from.
+    Decisions with a single legal action are neither is_searched nor learned from.
     """
 
     def __init__(self, config: TrainingConfig, game: Game, num_games: int, seed: np.random.SeedSequence) -> None:
         self._config = config
         self._game = game
-        games_seed, own_seed = (int(word) & MAX_SEED for word in seed.generate_state(2, np.uint64))
+        games_seed, agent_seed = (int(word) & MAX_SEED for word in seed.generate_state(2, np.uint64))
         self._random = np.random.default_rng(seed.spawn(1)[0])
-        self._stream = agent_stream(own_seed)
+        self._stream = agent_stream(agent_seed)
         self._batch = GameBatch(game, num_games)
         self._batch.reset(games_seed)
-        self._histories = EpisodeBuffer(
-            game, num_games, config.win_weight, config.outcome_weight, valued=config.heuristic
+        self._episodes = EpisodeBuffer(
+            game, num_games, config.win_weight, config.outcome_weight, with_action_values=config.heuristic
         )
 
-    def play(self, evaluate: Evaluate, plies: int) -> TrainingSamples:
-        """Play on by searches with a network and return the decisions of the games that ended."""
-        for _ in range(plies):
+    def play(self, evaluate: Evaluate, num_plies: int) -> TrainingSamples:
+        """Play by searches with a network and return the decisions of the games that ended."""
+        for _ in range(num_plies):
             decisions = DecisionBatch(self._game, self._batch.states)
             actions = decisions.mask.argmax(axis=1).astype(np.int64)
             games = np.flatnonzero(decisions.mask.sum(axis=1) > 1)
-            searched = self._random.random(len(games)) < self._config.search_share
-            if searched.any():
-                actions[games[searched]] = self._search(decisions, games[searched], evaluate)
-            if not searched.all():
-                actions[games[~searched]] = self._follow(decisions, games[~searched], evaluate)
+            is_searched = self._random.random(len(games)) < self._config.search_share
+            if is_searched.any():
+                actions[games[is_searched]] = self._search(decisions, games[is_searched], evaluate)
+            if not is_searched.all():
+                actions[games[~is_searched]] = self._sample_policy(decisions, games[~is_searched], evaluate)
             self._step(actions)
-        return self._histories.take()
+        return self._episodes.take()
 
-    def imitate(self, agent: Agent, exploration: float, plies: int) -> TrainingSamples:
-        """Play on as an agent does, but for a share of random moves, and return its decisions in games that ended."""
-        for _ in range(plies):
+    def imitate(self, agent: Agent, random_move_prob: float, num_plies: int) -> TrainingSamples:
+        """Let an agent play, with some random moves, and return its decisions in the games that ended."""
+        for _ in range(num_plies):
             decisions = DecisionBatch(self._game, self._batch.states.copy())
             actions = np.asarray(agent.act(decisions)).astype(np.int64)
-            strays = self._random.random(len(actions)) < exploration
-            games = np.flatnonzero((decisions.mask.sum(axis=1) > 1) & ~strays)
+            is_random = self._random.random(len(actions)) < random_move_prob
+            games = np.flatnonzero((decisions.mask.sum(axis=1) > 1) & ~is_random)
             policy = np.zeros((len(games), self._game.num_actions), np.float32)
             policy[np.arange(len(games)), actions[games]] = 1.0
-            self._note(decisions, games, policy, None)
-            actions[strays] = self._batch.random_actions()[strays]
+            self._record(decisions, games, policy, None)
+            actions[is_random] = self._batch.random_actions()[is_random]
             self._step(actions)
-        return self._histories.take()
+        return self._episodes.take()
 
     def _search(self, decisions: DecisionBatch, games: np.ndarray, evaluate: Evaluate) -> np.ndarray:
-        """Return the actions that searches choose in some games, int64 [k]; note what they found."""
+        """Return the actions that searches choose in some games, int64 [k]; record policies and values."""
         config = self._config
-        found = gumbel_search(
+        result = gumbel_search(
             self._game,
             decisions.determinize(self._stream).take(games),
             decisions.mask[games],
@@ -87,45 +87,45 @@ class SelfPlayActor:
             plies=config.leaf_plies,
             nodes=tree_size(self._game, config.simulations),
         )
-        self._note(decisions, games, found.policy, found.returns)
-        return found.actions
+        self._record(decisions, games, result.policy, result.returns)
+        return result.actions
 
-    def _follow(self, decisions: DecisionBatch, games: np.ndarray, evaluate: Evaluate) -> np.ndarray:
-        """Return actions drawn from the policy in some games, int64 [k]; note the positions, for the values alone."""
+    def _sample_policy(self, decisions: DecisionBatch, games: np.ndarray, evaluate: Evaluate) -> np.ndarray:
+        """Return actions sampled from the policy in some games, int64 [k]; record them for the values alone."""
         priors, _ = evaluate(DecisionBatch(self._game, self._batch.states.take(games)))
         noise = self._random.gumbel(size=priors.shape)
-        # a policy that is learned from noise is softer than it should be: draw by the squares of its probabilities
+        # a policy learned from noisy targets is too soft: sample in proportion to its squared probabilities
         with np.errstate(divide="ignore"):
             actions: np.ndarray = (2 * np.log(priors) + noise).argmax(axis=1)
-        self._note(decisions, games, np.zeros_like(priors), None)
+        self._record(decisions, games, np.zeros_like(priors), None)
         return actions
 
-    def _note(
-        self, decisions: DecisionBatch, games: np.ndarray, policy: np.ndarray, expected: np.ndarray | None
+    def _record(
+        self, decisions: DecisionBatch, games: np.ndarray, policy: np.ndarray, search_values: np.ndarray | None
     ) -> None:
         values = decisions.action_values[games] if self._config.heuristic else np.zeros((len(games), 0), np.float32)
         margins = decisions.projected_margins if self._config.value == "settled" else decisions.margins
-        seen = (decisions.observation[games], policy, decisions.mask[games], values, margins[games])
-        self._histories.add(games, decisions.seats[games], *seen, expected)
+        arrays = (decisions.observation[games], policy, decisions.mask[games], values, margins[games])
+        self._episodes.add(games, decisions.seats[games], *arrays, search_values)
 
     def _step(self, actions: np.ndarray) -> None:
         self._batch.step(actions)
-        self._histories.end(self._batch)
+        self._episodes.finish(self._batch)
 
     def get_state(self) -> dict[str, Any]:
-        """Return all that the games to come depend on."""
+        """Return everything that future games depend on."""
         return {
             "batch": self._batch.get_state(),
-            "histories": self._histories.get_state(),
+            "episodes": self._episodes.get_state(),
             "random": self._random.bit_generator.state,
             "stream": self._stream.copy(),
         }
 
     def set_state(self, state: dict[str, Any], where: str) -> None:
-        """Go back to a state from `get_state`; ValueError that begins with `where` if it is none of such games."""
-        check_keys(state, ("batch", "histories", "random", "stream"), where)
+        """Restore a state from `get_state`; ValueError that begins with `where` if it does not fit."""
+        check_keys(state, ("batch", "episodes", "random", "stream"), where)
         batch = check_like(state["batch"], self._batch.get_state(), f"{where}/batch")
         set_batch_state(self._batch, batch, f"{where}/batch")
-        self._histories.set_state(state["histories"], f"{where}/histories")
+        self._episodes.set_state(state["episodes"], f"{where}/episodes")
         set_numpy_generator(self._random, state["random"], f"{where}/random")
         self._stream[:] = check_array(state["stream"], f"{where}/stream", self._stream)

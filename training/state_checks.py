@@ -1,4 +1,4 @@
-"""The door for states out of checkpoints: what is not of the form that is needed is refused before it is used.
+"""Validation of states from checkpoints, before they are used.
 
 Every check raises ValueError with one sentence that begins with the part of the state it is about.
 """
@@ -15,20 +15,20 @@ from ..envs.system.messages import shorten
 from ..envs.validation.arrays import check_integer
 
 MOST = 2**53
-"""Counters are smaller than that."""
-_ROWS_AT_ONCE = 2**22
+"""Upper limit of counters."""
+_CHUNK_ELEMENTS = 2**22
 _HALF = 2**32
 _PCG64 = 2**128
 
 
 def check_keys(state: Any, names: Iterable[str], where: str) -> dict[str, Any]:
     """Return a state if it is a mapping with exactly these keys."""
-    wanted = list(names)
+    required = list(names)
     if not isinstance(state, dict):
         raise ValueError(f"{where} must be a mapping, not {shorten(state)}")
-    for name in [*wanted, *state]:
-        if (name in state) != (name in wanted):
-            raise ValueError(f"{where} {'has no' if name in wanted else 'should not have a'} part {shorten(name)}")
+    for name in [*required, *state]:
+        if (name in state) != (name in required):
+            raise ValueError(f"{where} {'has no' if name in required else 'should not have a'} part {shorten(name)}")
     return state
 
 
@@ -55,8 +55,8 @@ def check_array(value: Any, where: str, like: np.ndarray, length: int | None = N
         given = f"{value.dtype} of {value.shape}" if isinstance(value, np.ndarray) else shorten(value)
         raise ValueError(f"{where} must be an array {like.dtype} of {shape}, not {given}")
     if value.dtype.kind == "f":
-        rows = max(1, _ROWS_AT_ONCE // max(1, value[:1].size))
-        # by parts: it can be a gigabyte
+        rows = max(1, _CHUNK_ELEMENTS // max(1, value[:1].size))
+        # in chunks: it can be a gigabyte
         if not all(np.isfinite(value[first : first + rows]).all() for first in range(0, len(value), rows)):
             raise ValueError(f"{where} holds numbers that are not finite")
     return value
@@ -88,28 +88,28 @@ def set_weights(network: nn.Module, state: Any, where: str) -> None:
 
 
 def get_optimizer_state(optimizer: torch.optim.Optimizer) -> list[dict[str, torch.Tensor]]:
-    """Return what an optimizer of Adam's kind keeps of each parameter, nothing before the first step."""
+    """Return the moments of an Adam optimizer by parameter; empty before the first step."""
     kept = optimizer.state_dict()["state"]
     return [dict(kept.get(number, {})) for number in range(len(_parameters(optimizer)))]
 
 
 def set_optimizer_state(optimizer: torch.optim.Optimizer, state: Any, where: str) -> None:
-    """Go back to a state from `get_optimizer_state`; learning rates and the like stay as they are."""
+    """Restore a state from `get_optimizer_state`; learning rates and other settings stay."""
     parameters = _parameters(optimizer)
     kept = {}
     for number, (parameter, one) in enumerate(zip(parameters, check_list(state, len(parameters), where), strict=True)):
-        place = f"{where}/{number}"
+        part = f"{where}/{number}"
         if one == {}:
             continue
         like = {"step": torch.tensor(0.0), "exp_avg": parameter, "exp_avg_sq": parameter}
-        kept[number] = check_tensors(one, like, place)
+        kept[number] = check_tensors(one, like, part)
         if one["step"] < 0 or (one["exp_avg_sq"] < 0).any():
-            raise ValueError(f"{place} holds numbers below 0")
+            raise ValueError(f"{part} holds numbers below 0")
     optimizer.load_state_dict({"state": kept, "param_groups": optimizer.state_dict()["param_groups"]})
 
 
 def set_torch_generator(generator: torch.Generator, state: Any, where: str) -> None:
-    """Go back to a state of a generator, as its `get_state` has it."""
+    """Restore a state from the `get_state` of a generator."""
     _check_tensor(state, where, generator.get_state())
     try:
         generator.set_state(state)
@@ -118,7 +118,7 @@ def set_torch_generator(generator: torch.Generator, state: Any, where: str) -> N
 
 
 def set_numpy_generator(generator: np.random.Generator, state: Any, where: str) -> None:
-    """Go back to a state of a generator of numpy's usual kind, as its bit generator's `state` has it."""
+    """Restore a state of a PCG64 generator, the `state` of its bit generator."""
     check_keys(state, generator.bit_generator.state, where)
     inner = check_keys(state["state"], ("state", "inc"), f"{where}/state")
     for name in ("state", "inc"):
@@ -131,7 +131,7 @@ def set_numpy_generator(generator: np.random.Generator, state: Any, where: str) 
 
 
 def set_batch_state(batch: GameBatch, state: dict[str, np.ndarray], where: str) -> None:
-    """Go back to a state from the batch's `get_state`; what it leaves out stays."""
+    """Restore a state from the `get_state` of a batch; parts that are missing stay."""
     try:
         batch.set_state(state)
     except ValueError as error:

@@ -1,7 +1,6 @@
-"""The numbers of metrics.jsonl as TensorBoard events.
+"""Write the metrics of a run as TensorBoard events.
 
-They are written here, whole rows at a time: TensorBoard's own writer has a thread, which tells of a full disk late or
-never.
+Rows are written synchronously: the writer of TensorBoard has a thread, which reports a full disk late or never.
 """
 
 import io
@@ -17,7 +16,7 @@ from ..envs.system.files import append
 
 
 class TensorBoard:
-    """Writes rows of metrics to a folder; events from `first_step` on, of a run that went further, are hidden."""
+    """Writes rows of metrics to a folder; events of earlier processes from `first_step` on are hidden."""
 
     def __init__(self, folder: Path, first_step: int) -> None:
         from tensorboard.compat.proto.event_pb2 import Event, SessionLog
@@ -27,8 +26,8 @@ class TensorBoard:
         stem = f"events.out.tfevents.{int(time.time()):010}.{socket.gethostname()}.{os.getpid()}"
         paths = (folder / f"{stem}.{number}" for number in count())
         self._path = next(path for path in paths if not path.exists())
-        begun = SessionLog(status=SessionLog.START)
-        self._write([Event(file_version="brain.Event:2"), Event(step=first_step, session_log=begun)])
+        session_start = SessionLog(status=SessionLog.START)
+        self._write([Event(file_version="brain.Event:2"), Event(step=first_step, session_log=session_start)])
 
     def add(self, row: Mapping[str, Any]) -> None:
         """Add the numbers of one iteration at its number of decisions."""

@@ -1,4 +1,4 @@
-"""The training loop: rollout and training, snapshots, evaluations, checkpoints, until the end or a request to stop."""
+"""The training loop: iterations, evaluations and checkpoints until the run ends or is asked to stop."""
 
 import os
 import time
@@ -15,14 +15,14 @@ from ..envs import Game
 from ..envs.system.files import write_atomically
 from ..envs.system.messages import display_name
 from ..envs.view.captions import two_digits
+from .algorithm import Algorithm, make_algorithm, prepare_torch
 from .checkpoint import Progress, check_config, load_checkpoint, save_checkpoint, set_random_states
 from .config import TrainingConfig
 from .config_files import read_config, write_config
 from .graceful_stop import StopRequest, stop_on_signal
-from .learner import Learner, make_learner, prepare_torch
 from .learning_curve import draw_learning_curve
 from .memory import check_memory
-from .progress import ProgressLine, duration
+from .progress import ProgressLine, format_duration
 from .run_folder import RunFolder
 from .tensorboard import TensorBoard
 
@@ -32,7 +32,7 @@ _SECONDS_BETWEEN_PICTURES = 60
 
 
 class Trainer:
-    """One run in memory, at the end of an iteration: its learner and how far it has come.
+    """A run between two iterations: its algorithm and its progress.
 
     A new run begins with its checkpoint and first evaluation; with `resume` the run of the folder's checkpoint
     goes on, or begins if it was stopped before it had one. ValueError if the checkpoint is lost, damaged or of another
@@ -51,44 +51,44 @@ class Trainer:
         self._trust = trust
         # of evaluations against bots of the user's own
         self._secret = new_secret()
-        saved = resume and _has_checkpoint(folder)
-        content = load_checkpoint(folder.checkpoint, self.game) if saved else None
-        self.learner: Learner = make_learner(config, self.game, trust=trust)
+        has_checkpoint = resume and _has_checkpoint(folder)
+        content = load_checkpoint(folder.checkpoint, self.game) if has_checkpoint else None
+        self.algorithm: Algorithm = make_algorithm(config, self.game, trust=trust)
         self.progress = Progress()
         if content is not None:
-            self._go_on_from(content)
+            self._restore(content)
         elif resume:
             folder.forget_after(-1, -1)
-        self._tensorboard = TensorBoard(folder.tensorboard, self.decisions + 1 if saved else 0)
-        self._drawn = time.perf_counter()
-        self._began = self._drawn - self.progress.seconds
-        if not saved:
-            self._after_iteration({}, evaluated=True)
+        self._tensorboard = TensorBoard(folder.tensorboard, self.decisions + 1 if has_checkpoint else 0)
+        self._curve_time = time.perf_counter()
+        self._began = self._curve_time - self.progress.seconds
+        if not has_checkpoint:
+            self._finish_iteration({}, evaluate=True)
             self.save()
 
     @property
     def decisions(self) -> int:
-        """Return how many decisions the learner has learned from."""
-        return self.learner.decisions
+        """Return the number of decisions learned from."""
+        return self.algorithm.decisions
 
     def run(self, stop: StopRequest) -> None:
         """Train until the config's end, its time limit or a request to stop; everything is saved then."""
-        over = self._is_over() or stop.asked
-        while not over:
-            over = self._iterate() or stop.asked
-            if over or self.progress.iteration % self.config.checkpoint_interval == 0:
+        finished = self._is_finished() or stop.requested
+        while not finished:
+            finished = self._train_iteration() or stop.requested
+            if finished or self.progress.iteration % self.config.checkpoint_interval == 0:
                 self.save()
         self._draw()
 
     def save(self) -> None:
         """Write the checkpoint, and its policy as an agent."""
-        self._write_agent(self.folder.last(self.learner.kind))
-        save_checkpoint(self.folder.checkpoint, self.config, self.progress, self.learner.get_state())
+        self._write_agent(self.folder.last(self.algorithm.kind))
+        save_checkpoint(self.folder.checkpoint, self.config, self.progress, self.algorithm.get_state())
 
-    def _go_on_from(self, content: dict[str, Any]) -> None:
+    def _restore(self, content: dict[str, Any]) -> None:
         try:
             check_config(content["config"], self.config)
-            self.learner.set_state(content["learner"])
+            self.algorithm.set_state(content["algorithm"])
             # last of all: making networks draws random numbers
             set_random_states(content["random"])
         except ValueError as error:
@@ -98,31 +98,31 @@ class Trainer:
 
     def _write_agent(self, path: Path) -> None:
         with write_atomically(path) as file:
-            self.learner.write_agent(file, self.progress.seconds)
+            self.algorithm.write_agent(file, self.progress.seconds)
 
-    def _is_over(self) -> bool:
+    def _is_finished(self) -> bool:
         minutes = self.config.minutes
         return self.decisions >= self.config.decisions or (
             minutes is not None and self.progress.seconds >= 60 * minutes
         )
 
-    def _iterate(self) -> bool:
-        """Play, learn and note it; return whether the run is over, as it was before what is noted took its time."""
-        logged = self.learner.iterate(self.progress.iteration)
+    def _train_iteration(self) -> bool:
+        """Train for one iteration, record its metrics and return whether the run has reached its end."""
+        metrics = self.algorithm.train_iteration(self.progress.iteration)
         self.progress.iteration += 1
         self.progress.seconds = time.perf_counter() - self._began
         due = self.progress.iteration % self.config.evaluation_interval == 0
-        over = self._is_over()
-        self._after_iteration(logged, evaluated=due or over)
-        return over
+        finished = self._is_finished()
+        self._finish_iteration(metrics, evaluate=due or finished)
+        return finished
 
-    def _after_iteration(self, logged: dict[str, float], *, evaluated: bool) -> None:
+    def _finish_iteration(self, metrics: dict[str, float], *, evaluate: bool) -> None:
         row: dict[str, Any] = {
             "iteration": self.progress.iteration,
             "decisions": self.decisions,
-            **logged,
+            **metrics,
         }
-        if evaluated:
+        if evaluate:
             began = time.perf_counter()
             row["evaluation"] = self._evaluate()
             self.progress.evaluation_seconds += time.perf_counter() - began
@@ -131,13 +131,13 @@ class Trainer:
         row["training_seconds"] = round(self.progress.seconds - self.progress.evaluation_seconds, 3)
         self.folder.add_metrics(row)
         self._tensorboard.add(row)
-        if evaluated and time.perf_counter() - self._drawn > _SECONDS_BETWEEN_PICTURES:
+        if evaluate and time.perf_counter() - self._curve_time > _SECONDS_BETWEEN_PICTURES:
             self._draw()
         self._show(row.get("evaluation"))
 
     def _draw(self) -> None:
         draw_learning_curve(self.folder.read_metrics(), self.config, self.folder.learning_curve)
-        self._drawn = time.perf_counter()
+        self._curve_time = time.perf_counter()
 
     def _evaluate(self) -> dict[str, Any]:
         """Play against every evaluation opponent; keep the model if it is the best so far."""
@@ -150,7 +150,7 @@ class Trainer:
         )
         if score > self.progress.best:
             self.progress.best = score
-            self._write_agent(self.folder.best(self.learner.kind))
+            self._write_agent(self.folder.best(self.algorithm.kind))
         return {
             name: {
                 "win_rate": result.win_rate,
@@ -162,7 +162,7 @@ class Trainer:
 
     def _play_against(self, opponent: str) -> Evaluation:
         seed = self.config.seed
-        agents: list[str | Agent] = [self.learner.agent(LEARNER, seed), *[opponent] * (self.game.num_players - 1)]
+        agents: list[str | Agent] = [self.algorithm.agent(LEARNER, seed), *[opponent] * (self.game.num_players - 1)]
         # always the same deals: curves of one run are compared with each other
         secret = self._secret if is_own_bot(opponent) else None
         return evaluate(self.game, agents, self.config.evaluation_games, seed, secret, trust=self._trust)
@@ -178,7 +178,7 @@ class Trainer:
         left = max(0, self.config.decisions - self.decisions) / speed if speed else float("inf")
         if self.config.minutes is not None:
             left = min(left, 60 * self.config.minutes - self.progress.seconds)
-        return f"{duration(left)} left" if left < float("inf") else ""
+        return f"{format_duration(left)} left" if left < float("inf") else ""
 
 
 def _has_checkpoint(folder: RunFolder) -> bool:
@@ -192,11 +192,11 @@ def _has_checkpoint(folder: RunFolder) -> bool:
 
 
 def check_trainable(config: TrainingConfig, *, trust: bool = False) -> None:
-    """Raise ValueError if an agent that the config names does not exist, its device is none, or memory is too small."""
+    """Raise ValueError if an agent or the device of the config does not exist, or if memory is too small."""
     prepare_torch(config)
     check_memory(config, config.make_game())
-    warm = [config.warm_agent] if config.algorithm == "alphazero" and config.warm_decisions else []
-    for text in (*config.baselines, *config.evaluation_opponents, *warm):
+    imitated = [config.warm_agent] if config.algorithm == "alphazero" and config.warm_decisions else []
+    for text in (*config.baselines, *config.evaluation_opponents, *imitated):
         make_agent(text, config.make_game(), config.seed, trust=trust)
 
 
@@ -209,12 +209,12 @@ def train(config: TrainingConfig, folder: RunFolder, *, resume: bool = False, tr
     """
     stop = StopRequest()
     # Ctrl-C also ends a program that reads the output: the run is saved before that is told
-    line = ProgressLine(when_lost=stop.ask)
-    with stop_on_signal(stop, line.say):
+    line = ProgressLine(on_error=stop.request)
+    with stop_on_signal(stop, line.print):
         trainer = Trainer(config, folder, line, resume=resume, trust=trust)
         if resume and read_config(str(folder.config)) != config:
             write_config(config, folder.config)
         trainer.run(stop)
-    if line.lost is not None:
-        raise line.lost
-    return not stop.asked
+    if line.error is not None:
+        raise line.error
+    return not stop.requested

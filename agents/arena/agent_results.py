@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from .games import NOBODY, GameResults
-from .statistics import Interval, margins, mean_interval, wilson_interval
+from .statistics import Interval, best_other_margins, mean_interval, wilson_interval
 
 
 @dataclass(frozen=True)
@@ -46,20 +46,20 @@ class AgentResult:
 
 def agent_results(games: GameResults, names: Sequence[str]) -> list[AgentResult]:
     """Return the result of every agent, in the order of their names."""
-    own_margins = margins(games)
-    return [_agent_result(games, own_margins, agent, name) for agent, name in enumerate(names)]
+    margins = best_other_margins(games.scores)
+    return [_agent_result(games, margins, agent, name) for agent, name in enumerate(names)]
 
 
-def _agent_result(games: GameResults, own_margins: np.ndarray, agent: int, name: str) -> AgentResult:
+def _agent_result(games: GameResults, margins: np.ndarray, agent: int, name: str) -> AgentResult:
     game, seat = np.nonzero(games.seats == agent)
     won = games.ranks[game, seat] == 0
     winners = (games.ranks == 0).sum(axis=1)[game]
-    # how often the agent won together with k - 1 others: whole numbers, so that points do not depend on the order
+    # how often the agent won together with k - 1 others: integers, so that points do not depend on the order
     losses, wins, *shared = np.bincount(np.where(won, winners, 0), minlength=games.seats.shape[1] + 1).tolist()
     whole = games.finished[game]
     scored, at = game[whole], seat[whole]
     mean_score, score_interval = mean_interval(games.scores[scored, at], games.deals[scored])
-    mean_margin, margin_interval = mean_interval(own_margins[scored, at], games.deals[scored])
+    mean_margin, margin_interval = mean_interval(margins[scored, at], games.deals[scored])
     moves = int(games.moves[game, seat].sum())
     failed = np.nonzero(games.failed != NOBODY)[0]
     own = [index for index in failed.tolist() if games.seats[index, games.failed[index]] == agent]

@@ -21,7 +21,7 @@ _MOST_STEPS = 500
 
 @dataclass(frozen=True)
 class Rankings:
-    """Games with equal outcomes gathered in r rows, whichever seats and whichever order they were in.
+    """Games with equal outcomes grouped in r rows, whichever seats and whichever order they were in.
 
     Attributes:
         agents: int64 [r, seats], best first, those of a tied group in ascending order.
@@ -44,7 +44,7 @@ class Rankings:
 
 @dataclass(frozen=True)
 class Choices:
-    """All choices from an equal number of seats, gathered by the agents in them; m parameters concern each.
+    """All choices from an equal number of seats, grouped by the agents in them; m parameters concern each.
 
     Attributes:
         features: float64 [subsets, m] of the groups that can be chosen, see `group_features`.
@@ -63,8 +63,8 @@ class Choices:
     chosen: np.ndarray
 
 
-def gathered(seats: np.ndarray, ranks: np.ndarray) -> Rankings:
-    """Return the rankings of games, integers [games, seats]: the agents and their places, least first, ties equal."""
+def group_rankings(seats: np.ndarray, ranks: np.ndarray) -> Rankings:
+    """Return the rankings of games, integers [games, seats]: the agents and their ranks, least first, ties equal."""
     best_first = np.lexsort((seats, ranks), axis=-1)
     agents = np.take_along_axis(seats, best_first, axis=1)
     ranks = np.take_along_axis(ranks, best_first, axis=1)
@@ -98,14 +98,14 @@ def log_probabilities(features: np.ndarray, parameters: np.ndarray) -> np.ndarra
     return weights - np.logaddexp.reduce(weights, axis=-1)[..., None]
 
 
-def choices_of(rankings: Rankings, num_agents: int) -> list[Choices]:
+def list_choices(rankings: Rankings, num_agents: int) -> list[Choices]:
     """Return the choices that rankings consist of, by the number of seats left; the last seat is no choice."""
     tie_orders = rankings.tie_orders
     num_seats = rankings.agents.shape[1]
-    return [_choices_from(rankings, first, tie_orders, num_agents) for first in range(num_seats - 1)]
+    return [_list_choices_from(rankings, first, tie_orders, num_agents) for first in range(num_seats - 1)]
 
 
-def _choices_from(rankings: Rankings, first: int, tie_orders: list[int], num_agents: int) -> Choices:
+def _list_choices_from(rankings: Rankings, first: int, tie_orders: list[int], num_agents: int) -> Choices:
     """Return the choices that begin at one position of the rankings."""
     groups = rankings.groups
     rows = np.flatnonzero(groups[:, first] != groups[:, first - 1]) if first else np.arange(len(groups))
@@ -159,7 +159,7 @@ def scores(choices: list[Choices], parameters: np.ndarray, num_rows: int) -> np.
     return of_rows
 
 
-def maximum(
+def maximize(
     choices: list[Choices], precision: np.ndarray, start: np.ndarray, least_information: float = 0.0
 ) -> np.ndarray:
     """Return the parameters of the largest likelihood times a normal prior around 0, by Newton's method.

@@ -4,20 +4,18 @@ import time
 from collections.abc import Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
-from itertools import permutations
 from typing import Any
 
-import numpy as np
-
-from ...envs.engine.random_stream import checked_seed
 from ...envs.game import Game
 from ...envs.validation.arrays import check_integer
 from ..external.private_memory import private_memory
 from ..protocol import Agent
 from .agent_results import AgentResult, agent_results
-from .games import GameResults, joined, played_games
-from .match_seeds import MatchSeeds
-from .matches import MatchLog, make_agents, match_seeds, play_matches
+from .games import concatenate
+from .match_runner import play_blocks
+from .match_seeds import derive_seeds
+from .matches import make_agents
+from .schedule import list_seatings
 from .statistics import wilson_interval
 
 __all__ = ["AgentResult", "Evaluation", "evaluate", "wilson_interval"]
@@ -90,26 +88,15 @@ def evaluate(
     that names an agent which plays illegally.
     """
     num_games = check_integer(num_games, "num_games", 1, MOST_GAMES)
-    seeds = match_seeds(agents, checked_seed(seed), secret)
+    seeds = derive_seeds(agents, seed, secret)
     with private_memory() if seeds.secret else nullcontext():
-        seated = make_agents(game, agents, seeds.seed, seeds.secret, trust=trust)
+        seated = make_agents(game, agents, seeds, trust=trust)
+        seatings = list_seatings(range(len(seated)))
+        block_size = max(1, _SIDE_BY_SIDE // len(seatings)) * len(seatings)
         began = time.perf_counter()
-        games = _play(game, seated, num_games, seeds)
-    seconds = time.perf_counter() - began
+        blocks = play_blocks(game, seated, seatings, seeds, num_games, block_size)
+        games = concatenate([block.results for block in blocks])
+        seconds = time.perf_counter() - began
     results = tuple(agent_results(games, [agent.name for agent in seated]))
-    ways = len(list(permutations(seated)))
     truncated = int(games.truncated.sum())
-    return Evaluation(game, seeds.seed, num_games, ways, truncated, seconds, results, seeds.secret)
-
-
-def _play(game: Game, agents: list[Agent], num_games: int, match: MatchSeeds) -> GameResults:
-    seatings = np.array(list(permutations(range(len(agents)))))
-    at_once = max(1, _SIDE_BY_SIDE // len(seatings)) * len(seatings)
-    parts: list[GameResults] = []
-    for first in range(0, num_games, at_once):
-        number = min(at_once, num_games - first)
-        who = np.resize(seatings, (number, len(agents)))
-        seeds = match.of_games(first, number, len(seatings))
-        batch = play_matches(game, agents, seeds, who, first_index=first)
-        parts.append(played_games(len(parts), batch, who, MatchLog(*who.shape)))
-    return joined(parts)
+    return Evaluation(game, seeds.seed, num_games, len(seatings), truncated, seconds, results, seeds.secret)

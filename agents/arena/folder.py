@@ -10,14 +10,14 @@ import numpy as np
 
 from ...configs.yaml_settings import read_settings, write_settings
 from ...envs.records.record import LONGEST_LINE, Record, record_line
-from ...envs.system.files import append, read_lines, remove_leftovers, shown_path, write_atomically
+from ...envs.system.files import append, read_lines, remove_leftovers, shown_path, write_atomically, write_json
 from ...envs.system.locks import is_unused
 from ...envs.system.messages import shorten
-from ...envs.system.strict_json import first_difference, json_bytes, parse_json
+from ...envs.system.strict_json import first_difference, parse_json
 from .games import GameResults, as_lines, from_lines, no_games
+from .match_runner import Match
 from .match_seeds import add_secret, secret_line
-from .play import Match
-from .schedule import deal_seeds, seatings
+from .schedule import list_seatings
 from .settings import TournamentSettings, make_settings
 
 _LONGEST_GAME = 2**20
@@ -30,9 +30,9 @@ class TournamentFolder:
     | file | content |
     |---|---|
     | `tournament.yaml` | every setting |
-    | `games.jsonl` | one JSON object per game, whole meetings at a time |
+    | `games.jsonl` | one JSON object per game, whole matches at a time |
     | `records.jsonl` | the records of the games, if they are wanted, in the same order |
-    | `secret` | with bots of the user's own, what each meeting was dealt from; written when it is over |
+    | `secret` | with bots of the user's own, what each match was dealt from; written when it is over |
     | `results.json` | the standings |
     | `report.html` | the standings as one page |
     """
@@ -74,16 +74,16 @@ class TournamentFolder:
         settings: TournamentSettings,
         secret: bytes | None = None,
     ) -> None:
-        """Append the games of a whole meeting, the rest first: a meeting without its games is played again."""
+        """Append the games of a whole match, the rest first: a match without its games is played again."""
         if secret is not None:
-            (meeting,) = set(meetings_of(games))
-            add_secret(self.secret, secret_line(secret, (meeting.round, meeting.names(settings.names))))
+            (match,) = set(matches_of(games))
+            add_secret(self.secret, secret_line(secret, (match.round, match.names(settings.names))))
         if settings.records:
             append(self.records, b"".join(map(record_line, records)))
         append(self.games, as_lines(games, settings.names).encode())
 
     def read_games(self, settings: TournamentSettings) -> GameResults:
-        """Return all games of whole meetings, and remove from the files what an interruption has left of others.
+        """Return all games of whole matches, and remove from the files what an interruption has left of others.
 
         That is lines at the end. Raises ValueError that names file and line, with nothing removed, if another line is
         damaged or is not what these settings lead to.
@@ -94,10 +94,10 @@ class TournamentFolder:
         else:
             try:
                 games = from_lines(self._finished_lines(), names, num_players)
-                whole = whole_meetings(games, settings)
+                whole = count_whole_matches(games, settings)
             except ValueError as error:
                 raise _named(self.games, error) from None
-        games = games.chosen(slice(whole))
+        games = games.select(slice(whole))
         keeps_records = settings.records and (whole > 0 or self.records.exists())
         if keeps_records:
             self._check_records(games, names)
@@ -126,8 +126,7 @@ class TournamentFolder:
 
     def write_results(self, results: dict[str, Any], page: str) -> None:
         """Write the standings and the report."""
-        with write_atomically(self.results) as file:
-            file.write(json_bytes(results, indent=1) + b"\n")
+        write_json(self.results, results)
         with write_atomically(self.report) as file:
             file.write(page.encode())
 
@@ -138,42 +137,43 @@ def _cut_unfinished_line(path: Path) -> None:
             file.truncate(file.read().rfind(b"\n") + 1)
 
 
-def meetings_of(games: GameResults) -> list[Match]:
-    """Return the meeting that each game belongs to."""
+def matches_of(games: GameResults) -> list[Match]:
+    """Return the match that each game belongs to."""
     line_ups = map(tuple, map(sorted, games.seats.tolist()))
     return [Match(number, line_up) for number, line_up in zip(games.rounds.tolist(), line_ups, strict=True)]
 
 
-def whole_meetings(games: GameResults, settings: TournamentSettings) -> int:
-    """Return how many games from the first on make up whole meetings; they lie one meeting after the other.
+def count_whole_matches(games: GameResults, settings: TournamentSettings) -> int:
+    """Return how many games from the first on make up whole matches; they lie one match after the other.
 
-    Raises ValueError that names the line of a game that is not the next one of its meeting, unless games end there, or
-    of a meeting that has been there before.
+    Raises ValueError that names the line of a game that is not the next one of its match, unless games end there, or
+    of a match that has been there before.
     """
     met: set[Match] = set()
     start = 0
     while start < len(games):
-        meeting = meetings_of(games.chosen(slice(start, start + 1)))[0]
-        if meeting in met:
+        match = matches_of(games.select(slice(start, start + 1)))[0]
+        if match in met:
             raise ValueError(f"line {start + 1}: all games of its round and line-up have been there before")
-        ways = seatings(meeting.line_up)
-        deals = np.repeat(deal_seeds(settings.seed, meeting.round, settings.deals).astype(np.int64), len(ways))
-        found = games.chosen(slice(start, start + len(deals)))
+        ways = list_seatings(match.line_up)
+        num_games = settings.deals * len(ways)
+        deals = match.seeds(settings).of_games(0, num_games, len(ways)).astype(np.int64)
+        found = games.select(slice(start, start + num_games))
         if settings.with_own_bots:
-            # these deals follow from the secret of the meeting
+            # these deals follow from the secret of the match
             deals = found.deals
         seats = np.tile(ways, (settings.deals, 1))[: len(found)]
-        right = (found.rounds == meeting.round) & (found.deals == deals[: len(found)]) & (found.seats == seats).all(1)
+        right = (found.rounds == match.round) & (found.deals == deals[: len(found)]) & (found.seats == seats).all(1)
         if not right.all():
-            place = int(np.argmin(right))
-            names = shorten([settings.names[agent] for agent in seats[place]])
+            index = int(np.argmin(right))
+            names = shorten([settings.names[agent] for agent in seats[index]])
             raise ValueError(
-                f"line {start + place + 1}: must be round {meeting.round}, deal {deals[place]}, seats {names}; a line "
+                f"line {start + index + 1}: must be round {match.round}, deal {deals[index]}, seats {names}; a line "
                 "is missing, or the settings are others than those that were played"
             )
-        if len(found) < settings.deals * len(ways):
+        if len(found) < num_games:
             break
-        met.add(meeting)
+        met.add(match)
         start += len(found)
     return start
 

@@ -1,4 +1,4 @@
-"""Games that were played: arrays of what counts, and the JSON Lines that they are kept in.
+"""Results of games: arrays of what counts, and the JSON Lines that they are kept in.
 
 | field | dtype, shape | meaning |
 |---|---|---|
@@ -6,7 +6,7 @@
 | `deals` | int64 [n] | its seed; games with the same one began with the same deal |
 | `seats` | int64 [n, players] | the number of the agent in each seat |
 | `scores` | int64 [n, players] | points at the end |
-| `ranks` | int64 [n, players] | 0 wins; ties share a place |
+| `ranks` | int64 [n, players] | 0 wins; ties share a rank |
 | `moves` | int64 [n, players] | decisions of each seat |
 | `seconds` | float64 [n, players] | time that each seat used |
 | `truncated` | bool [n] | cut off by a limit |
@@ -68,7 +68,7 @@ class GameResults:
         """Return which games came to their end without a failure, bool [n]."""
         return self.failed == NOBODY
 
-    def chosen(self, which: np.ndarray | slice) -> "GameResults":
+    def select(self, which: np.ndarray | slice) -> "GameResults":
         """Return some of the games, by a mask, indices or a slice."""
         return GameResults(*(getattr(self, field.name)[which] for field in fields(self)))
 
@@ -81,32 +81,33 @@ def no_games(num_players: int) -> GameResults:
     return GameResults(one, one, seat, seat, seat, seat, seat.astype(float), one.astype(bool), one, reasons)
 
 
-def joined(parts: Sequence[GameResults]) -> GameResults:
+def concatenate(parts: Sequence[GameResults]) -> GameResults:
     """Return the games of at least one part, one after the other."""
     return GameResults(*(np.concatenate([getattr(part, one.name) for part in parts]) for one in fields(GameResults)))
 
 
-def played_games(round_number: int, batch: GameBatch, seats: np.ndarray, conduct: MatchLog) -> GameResults:
-    """Return the games of a batch at their end.
+def collect_results(batch: GameBatch, seats: np.ndarray, log: MatchLog | None = None) -> GameResults:
+    """Return the results of the finished games of a batch, as round 0; moves and seconds are those of the log.
 
-    An agent that failed comes last, the others share the first place: nobody can tell how it would have gone on.
+    An agent that failed comes last, the others share the first rank: nobody can tell how it would have gone on.
     """
-    scores, ranks = batch.results()
     num_games, num_players = seats.shape
+    log = log or MatchLog(num_games, num_players)
+    scores, ranks = batch.results()
     failed = np.full(num_games, NOBODY)
     reasons = np.full(num_games, "", object)
-    for game, (seat, reason) in conduct.failures.items():
+    for game, (seat, reason) in log.failures.items():
         failed[game], reasons[game] = seat, reason
         ranks[game] = np.where(np.arange(num_players) == seat, max(num_players - 1, 1), 0)
     return GameResults(
-        rounds=np.full(num_games, round_number),
+        rounds=np.zeros(num_games, np.int64),
         deals=batch.states["seed"].astype(np.int64),
         seats=seats,
         scores=scores.astype(np.int64),
         ranks=ranks.astype(np.int64),
-        moves=conduct.moves,
+        moves=log.moves,
         # as the lines have it, so that games read again are the same
-        seconds=np.round(conduct.seconds, _SECONDS_DIGITS),
+        seconds=np.round(log.seconds, _SECONDS_DIGITS),
         truncated=batch.states["status"] == TRUNCATED,
         failed=failed,
         reasons=reasons,
@@ -146,7 +147,7 @@ def from_lines(lines: Iterable[str | bytes], names: Sequence[str], num_players: 
         texts = np.empty(len(rows), object)
         texts[:] = reasons
         parts.append(GameResults(*[*map(np.array, columns), texts]))
-    return joined(parts)
+    return concatenate(parts)
 
 
 def _read_line(line_number: int, line: str | bytes, number_of: dict[str, int], num_players: int) -> tuple[Any, ...]:
@@ -163,8 +164,8 @@ def _from_json(row: Any, number_of: dict[str, int], num_players: int) -> tuple[A
     # everybody once, or with fewer agents than seats at least once
     if len(set(seats)) < min(len(number_of), num_players):
         refuse("seats", f"are no line-up of this tournament: {shorten(row['seats'])}")
-    ranks = [check_integer(place, "ranks", 0, num_players - 1) for place in per_seat["ranks"]]
-    if any(place != sum(other < place for other in ranks) for place in ranks):
+    ranks = [check_integer(rank, "ranks", 0, num_players - 1) for rank in per_seat["ranks"]]
+    if any(rank != sum(other < rank for other in ranks) for rank in ranks):
         refuse("ranks", f"there is no such ranking: {ranks}")
     seat, reason = NOBODY, ""
     if "forfeit" in row:

@@ -16,10 +16,12 @@ from pathlib import Path
 
 import numpy as np
 
-from ...envs.engine.random_stream import MAX_SEED, game_seeds
+from ...envs.engine.random_stream import MAX_SEED, checked_seed, game_seeds
 from ...envs.system.files import read_file
 from ...envs.system.messages import shorten
 from ...envs.system.strict_json import parse_json
+from ..protocol import Agent
+from ..registry import is_own_bot
 
 _BYTES = 16
 _LARGEST_FILE = 1 << 28
@@ -36,66 +38,90 @@ class MatchSeeds:
     """The seeds of one match: of its games and of its agents.
 
     Arguments:
-        seed: of the match.
+        seed: of the match, or of the tournament that it belongs to.
         secret: 16 bytes; None if all follows from the seed.
-        part: tells parts of a match apart that have the same secret.
+        round: of the tournament.
+        line_up: the participants of the tournament that play; empty outside tournaments.
+        first_deal: the number of the match's first deal among all deals of the seed.
     """
 
     seed: int
     secret: bytes | None = None
-    part: str = ""
+    round: int = 0
+    line_up: tuple[int, ...] = ()
+    first_deal: int = 0
 
-    def of_games(self, first: int, number: int, seatings: int) -> np.ndarray:
-        """Return the seeds of games from one on, uint64 [number].
+    def of_games(self, first: int, number: int, num_seatings: int) -> np.ndarray:
+        """Return the seeds of games `first` to `first + number - 1`, uint64 [number].
 
         Without a secret every deal comes once for each of the seatings, one after the other; with one, once.
         """
         if self.secret is not None:
-            return self._hashed("game", range(first, first + number))
-        deals = np.arange(first, first + number) // seatings
-        return game_seeds(self.seed, -(-number // seatings) + 1, first // seatings)[deals - first // seatings]
+            return self._hash("game", range(first, first + number))
+        deals = np.arange(first, first + number) // num_seatings
+        first_deal, num_deals = first // num_seatings, -(-number // num_seatings) + 1
+        return game_seeds(self.seed, num_deals, self.first_deal + first_deal)[deals - first_deal]
 
     def of_agents(self, number: int) -> list[int]:
-        """Return the seeds of agents."""
-        seeds = game_seeds(self.seed, number) if self.secret is None else self._hashed("agent", range(number))
-        listed: list[int] = seeds.tolist()
-        return listed
+        """Return the seeds of agents; in a tournament they do not depend on the matches before."""
+        if self.secret is not None:
+            seeds = self._hash("agent", range(number))
+        elif self.line_up:
+            sequence = np.random.SeedSequence([self.seed, self.round, *self.line_up])
+            seeds = sequence.generate_state(number, np.uint64) & np.uint64(MAX_SEED)
+        else:
+            seeds = game_seeds(self.seed, number)
+        return [int(seed) for seed in seeds]
 
-    def _hashed(self, purpose: str, numbers: Iterable[int]) -> np.ndarray:
+    def _hash(self, purpose: str, numbers: Iterable[int]) -> np.ndarray:
         assert self.secret is not None
-        begun = hashlib.blake2b(f"{self.seed} {self.part} {purpose} ".encode(), key=self.secret, digest_size=8)
+        match = f"{self.round} {self.line_up}" if self.line_up else ""
+        prefix = hashlib.blake2b(f"{self.seed} {match} {purpose} ".encode(), key=self.secret, digest_size=8)
         seeds = []
         for number in numbers:
-            one = begun.copy()
+            one = prefix.copy()
             one.update(str(number).encode())
             seeds.append(int.from_bytes(one.digest(), "big") & MAX_SEED)
         return np.array(seeds, np.uint64)
 
 
+def derive_seeds(agents: Iterable[str | Agent], seed: int, secret: bytes | None = None) -> MatchSeeds:
+    """Return the seeds of a match: of its seed alone, or with a secret if a bot of the user's own takes part.
+
+    Raises ValueError if the seed is none, or if a secret is given to a match that needs none.
+    """
+    seed = checked_seed(seed)
+    if any(map(is_own_bot, agents)):
+        return MatchSeeds(seed, secret or new_secret())
+    if secret is not None:
+        raise ValueError("a match without bots of your own follows from its seed alone and takes no secret")
+    return MatchSeeds(seed)
+
+
 @dataclass(frozen=True)
 class Secrets:
-    """Secrets out of a file: one for all, or one for each meeting of a tournament, by round and line-up."""
+    """Secrets out of a file: one for all, or one for each match of a tournament, by round and line-up."""
 
     one: bytes | None = None
-    meetings: Mapping[tuple[int, tuple[str, ...]], bytes] = field(default_factory=dict)
+    matches: Mapping[tuple[int, tuple[str, ...]], bytes] = field(default_factory=dict)
 
-    def of_meeting(self, number: int, names: Sequence[str]) -> bytes:
-        """Return the secret of a meeting; a new one if there is none for it."""
-        return self.meetings.get((number, tuple(names))) or self.one or new_secret()
+    def of_match(self, number: int, names: Sequence[str]) -> bytes:
+        """Return the secret of a match of a tournament; a new one if there is none for it."""
+        return self.matches.get((number, tuple(names))) or self.one or new_secret()
 
 
 def check_secrets(secrets: Secrets, with_own_bots: bool, names: Sequence[str]) -> None:
     """Raise ValueError if secrets out of a file are of no use to a tournament of agents with these names."""
     if not with_own_bots:
         raise ValueError("a tournament without bots of your own follows from its seed alone and takes no --secret")
-    others = sorted({name for _, line_up in secrets.meetings for name in line_up} - set(names))
+    others = sorted({name for _, line_up in secrets.matches for name in line_up} - set(names))
     if others:
         raise ValueError(f"--secret: the secrets are of a tournament in which {shorten(others[0])} plays")
 
 
-def secret_line(secret: bytes, meeting: tuple[int, Sequence[str]] | None = None) -> str:
-    """Return a line of a file of secrets, in JSON: of a whole match, or of a meeting by its round and line-up."""
-    where = {} if meeting is None else {"round": meeting[0], "agents": list(meeting[1])}
+def secret_line(secret: bytes, match: tuple[int, Sequence[str]] | None = None) -> str:
+    """Return a line of a file of secrets, in JSON; one of a tournament also has the match's round and line-up."""
+    where = {} if match is None else {"round": match[0], "agents": list(match[1])}
     return json.dumps({**where, "secret": secret.hex()}, ensure_ascii=False) + "\n"
 
 
@@ -108,25 +134,25 @@ def add_secret(path: Path, line: str) -> None:
 def read_secrets(path: str | Path) -> Secrets:
     """Return the secrets of a file; ValueError that names the file, and the line, if there are none in it.
 
-    A line is 32 hexadecimal digits, or an object as `secret_line` makes it. Of two for one meeting the last counts.
+    A line is 32 hexadecimal digits, or an object as `secret_line` makes it. Of two for one match the last counts.
     """
     one: bytes | None = None
-    meetings: dict[tuple[int, tuple[str, ...]], bytes] = {}
+    matches: dict[tuple[int, tuple[str, ...]], bytes] = {}
     lines = read_file(path, _LARGEST_FILE).splitlines()
     for number, line in enumerate(lines, start=1):
         try:
-            meeting, secret = _read_line(line)
-            if meeting is None and len(lines) > 1:
+            match, secret = _read_line(line)
+            if match is None and len(lines) > 1:
                 raise ValueError("is the secret of a whole match, so nothing else may stand in the file")
         except ValueError as error:
             raise ValueError(f"{path}, line {number}: {error}") from None
-        if meeting is None:
+        if match is None:
             one = secret
         else:
-            meetings[meeting] = secret
+            matches[match] = secret
     if not lines:
         raise ValueError(f"{path} is empty; it should hold the secret of a match")
-    return Secrets(one, meetings)
+    return Secrets(one, matches)
 
 
 def _read_line(line: bytes) -> tuple[tuple[int, tuple[str, ...]] | None, bytes]:

@@ -1,6 +1,6 @@
 """Games between agents, many side by side: one call per agent and ply, whoever sits where.
 
-`play_matches` is what evaluation, records, tournaments and training all play with.
+`play_games` is the loop of evaluations, records and tournaments; `match_runner` calls it with their line-ups.
 """
 
 import time
@@ -9,14 +9,14 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from ...envs.batch import GameBatch
-from ...envs.engine.random_stream import checked_seed
 from ...envs.engine.state import RUNNING
 from ...envs.game import Game, illegal_action_message
 from ...envs.interfaces.agent import Agent, AgentFailure, act_or_raise, are_actions
 from ...envs.interfaces.decision_batch import DecisionBatch
-from ..external.replies import sentence, shortened
-from ..registry import is_own_bot, make_agent
-from .match_seeds import MatchSeeds, new_secret
+from ...envs.system.messages import pluralize
+from ..external.replies import sentence, truncate
+from ..registry import reset_agent
+from .match_seeds import MatchSeeds
 
 OnStep = Callable[[np.ndarray, np.ndarray, np.ndarray], None]
 
@@ -25,7 +25,7 @@ NO_ACTION = -1
 
 
 class MatchLog:
-    """How agents conduct themselves in n games in which a failure costs the game and stops nothing else.
+    """Time, move counts and forfeits of n games; an agent that fails forfeits its game, and the others go on.
 
     Attributes:
         seconds_per_move: the time limit that agents are told; None for none.
@@ -42,40 +42,34 @@ class MatchLog:
         self.failures: dict[int, tuple[int, str]] = {}
 
 
-def match_seeds(agents: Sequence[str | Agent], seed: int, secret: bytes | None = None) -> MatchSeeds:
-    """Return the seeds of a match: of its seed alone, or with a secret if a bot of the user's own takes part.
-
-    Raises ValueError if a secret is given to a match that needs none.
-    """
-    if any(map(is_own_bot, agents)):
-        return MatchSeeds(seed, secret or new_secret())
-    if secret is not None:
-        raise ValueError("a match without bots of your own follows from its seed alone and takes no secret")
-    return MatchSeeds(seed)
-
-
 def make_agents(
     game: Game,
     agents: Sequence[str | Agent],
-    seed: int,
-    secret: bytes | None = None,
+    seeds: MatchSeeds,
     start_seconds: float | None = None,
     *,
     trust: bool = False,
+    kept: Sequence[Agent | None] | None = None,
 ) -> list[Agent]:
-    """Return agents for names like "greedy", each with its own stream of the seed; objects stay as they are.
+    """Return agents for names like "greedy", each with its own random stream; objects stay as they are.
 
-    With the secret of a match (see `match_seeds`) the streams follow from it, too. `start_seconds` is how long a bot
-    of the user's own has to start, `trust` is that of `make_agent`. Raises ValueError for an unknown name, or if there
-    is not one agent per player.
+    Arguments:
+        game: the game with its options.
+        agents: one per player.
+        seeds: of the match, from which the streams follow.
+        start_seconds: how long a bot of the user's own has to start; None for the default.
+        trust: that of `make_agent`.
+        kept: agents that were made from the same names before; those that can are reset instead of made.
+
+    Raises ValueError for an unknown name, or if there is not one agent per player.
     """
     if len(agents) != game.num_players:
-        given = f"{len(agents)} {'agent was' if len(agents) == 1 else 'agents were'} given"
+        given = f"{pluralize(len(agents), 'agent')} {'was' if len(agents) == 1 else 'were'} given"
         raise ValueError(f"{game.name} with num_players={game.num_players} needs as many agents, but {given}")
-    seeds = MatchSeeds(checked_seed(seed), secret).of_agents(len(agents))
+    before = kept or [None] * len(agents)
     return [
-        make_agent(agent, game, own_seed, start_seconds, trust=trust) if isinstance(agent, str) else agent
-        for agent, own_seed in zip(agents, seeds, strict=True)
+        reset_agent(old, agent, game, seed, start_seconds, trust=trust) if isinstance(agent, str) else agent
+        for old, agent, seed in zip(before, agents, seeds.of_agents(len(agents)), strict=True)
     ]
 
 
@@ -99,7 +93,7 @@ def act_or_forfeit(
         return failure.actions, {index: sentence(reason) for index, reason in failure.reasons.items()}
     except Exception as error:  # whatever it is, it costs the agent these games, and the reason is kept
         nothing = np.full(len(states), NO_ACTION)
-        return nothing, dict.fromkeys(everywhere, f"crashed: {type(error).__name__}: {shortened(str(error))}")
+        return nothing, dict.fromkeys(everywhere, f"crashed: {type(error).__name__}: {truncate(str(error))}")
     if not are_actions(actions, len(states)):
         reason = f"must return {len(states)} integer actions, not {actions.dtype} of shape {actions.shape}"
         return np.full(len(states), NO_ACTION), dict.fromkeys(everywhere, reason)
@@ -113,13 +107,13 @@ def act_or_forfeit(
     return actions, reasons
 
 
-def play_matches(
+def play_games(
     game: Game,
     agents: Sequence[Agent],
     seeds: np.ndarray,
     seatings: np.ndarray,
-    watch: OnStep | None = None,
-    conduct: MatchLog | None = None,
+    on_step: OnStep | None = None,
+    log: MatchLog | None = None,
     first_index: int = 0,
 ) -> GameBatch:
     """Play one game per seed to its end and return the batch of the finished games.
@@ -129,13 +123,13 @@ def play_matches(
         agents: any number of agents.
         seeds: uint64 [n], one per game.
         seatings: integers [n, num_players], the index into `agents` of who sits in each seat of each game.
-        watch: called before every ply with (games, states, actions): the indices int64 [m] of the games that
+        on_step: called before every ply with (games, states, actions): the indices int64 [m] of the games that
             go on, their records [m] before the move, and the actions int64 [m]; all three may be kept.
-        conduct: of these n games, to be filled; a game in which an agent fails then stays as it was before that
+        log: of these n games, to be filled; a game in which an agent fails then stays as it was before that
             decision. Without it a failure ends everything.
         first_index: what agents are told as the index of the first game; the others follow.
 
-    Raises IllegalMove that names the agent if one fails and there is no `conduct`.
+    Raises IllegalMove that names the agent if one fails and there is no `log`.
     """
     batch = GameBatch(game, len(seeds), auto_reset=False)
     batch.reset(seeds)
@@ -149,30 +143,30 @@ def play_matches(
                 continue
             # take copies whole records, indexing with an array would copy them field by field
             states = batch.states.take(games)
-            if conduct is None:
+            if log is None:
                 actions[games] = act_or_raise(agent, game, states, games + first_index)
             else:
-                actions[games] = _attempt_noted(agent, game, games, states, conduct, first_index)
-        if conduct is not None and conduct.failures:
+                actions[games] = _act_logged(agent, game, games, states, log, first_index)
+        if log is not None and log.failures:
             running = running[actions[running] != NO_ACTION]
-        if watch is not None:
-            watch(running, batch.states.take(running), actions[running])
+        if on_step is not None:
+            on_step(running, batch.states.take(running), actions[running])
         batch.step_subset(running, actions[running], check=False)
         running = running[batch.states["status"][running] == RUNNING]
     return batch
 
 
-def _attempt_noted(
-    agent: Agent, game: Game, games: np.ndarray, states: np.ndarray, conduct: MatchLog, first_index: int
+def _act_logged(
+    agent: Agent, game: Game, games: np.ndarray, states: np.ndarray, log: MatchLog, first_index: int
 ) -> np.ndarray:
-    """Let an agent decide; note its time, its moves and its failures in `conduct`."""
+    """Let an agent decide; note its time, its moves and its failures in `log`."""
     seats = states["to_move"]
     began = time.perf_counter() - _seconds_starting(agent)
-    actions, reasons = act_or_forfeit(agent, game, states, conduct.seconds_per_move, games + first_index)
-    conduct.seconds[games, seats] += (time.perf_counter() - _seconds_starting(agent) - began) / len(games)
-    conduct.moves[games, seats] += 1
+    actions, reasons = act_or_forfeit(agent, game, states, log.seconds_per_move, games + first_index)
+    log.seconds[games, seats] += (time.perf_counter() - _seconds_starting(agent) - began) / len(games)
+    log.moves[games, seats] += 1
     for index, reason in reasons.items():
-        conduct.failures[int(games[index])] = (int(seats[index]), reason)
+        log.failures[int(games[index])] = (int(seats[index]), reason)
     return actions
 
 

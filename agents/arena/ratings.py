@@ -12,12 +12,12 @@ import numpy as np
 
 from .davidson_luce import (
     Choices,
-    choices_of,
     derivatives,
-    gathered,
     group_features,
+    group_rankings,
+    list_choices,
     log_probabilities,
-    maximum,
+    maximize,
     scores,
 )
 from .quasi_variances import quasi_standard_errors
@@ -26,7 +26,7 @@ ELO = 400 / log(10)
 """Elo per unit of log strength: 400 Elo more are ten times the strength."""
 
 MAX_SEATS = 6
-_USUAL_PRIOR = 1000.0
+_DEFAULT_PRIOR = 1000.0
 _FEWEST_DEALS = 20
 # without a prior: even a single game that could have gone either way gives far more than this
 _NO_INFORMATION = 1e-6
@@ -94,13 +94,13 @@ def fit_ratings(
     *,
     anchor: int | None = None,
     deals: np.ndarray | None = None,
-    prior: float | None = _USUAL_PRIOR,
+    prior: float | None = _DEFAULT_PRIOR,
 ) -> Ratings:
     """Return the most likely ratings of agents, given games and a weak normal prior.
 
     Arguments:
         seats: integers [games, n], n from 2 to 6, the agent in each seat; one can sit in several seats.
-        places: integers [games, n], the least is best and ties are equal; else only their order counts.
+        ranks: integers [games, n], the least is best and ties are equal; else only their order counts.
         num_agents: k; an agent without a game has the mean rating and an error as wide as the prior.
         anchor: the agent whose rating is 0; None: the mean is.
         deals: integers [games], games with the same number began with the same deal.
@@ -117,7 +117,7 @@ def fit_ratings(
     Raises ValueError for arrays of other shapes, unknown agents or no games, and without a prior if no finite
     ratings are the most likely.
     """
-    seats, ranks = _checked_games(seats, ranks, num_agents)
+    seats, ranks = _check_games(seats, ranks, num_agents)
     if deals is not None and np.shape(deals) != seats.shape[:1]:
         raise ValueError(f"deals must have the shape ({len(seats)},), one per game, not {np.shape(deals)}")
     if anchor is not None and not 0 <= anchor < num_agents:
@@ -125,11 +125,11 @@ def fit_ratings(
     if prior is not None and not (isfinite(prior) and prior > 0):
         raise ValueError(f"the prior must be a positive number of Elo, or None, not {prior}")
 
-    rankings = gathered(seats, ranks)
-    choices = choices_of(rankings, num_agents)
+    rankings = group_rankings(seats, ranks)
+    choices = list_choices(rankings, num_agents)
     tie_orders = rankings.tie_orders
     precision = _precision(prior, num_agents, len(tie_orders))
-    parameters = _most_likely(choices, precision, num_agents, prior)
+    parameters = _maximize_likelihood(choices, precision, num_agents, prior)
     _, information = derivatives(choices, parameters)
     design_effect = 1.0
     if deals is not None:
@@ -151,7 +151,7 @@ def fit_ratings(
     )
 
 
-def _checked_games(seats: np.ndarray, ranks: np.ndarray, num_agents: int) -> tuple[np.ndarray, np.ndarray]:
+def _check_games(seats: np.ndarray, ranks: np.ndarray, num_agents: int) -> tuple[np.ndarray, np.ndarray]:
     seats, ranks = np.asarray(seats), np.asarray(ranks)
     if seats.ndim != 2 or not 2 <= seats.shape[1] <= MAX_SEATS:
         raise ValueError(f"seats must have the shape (games, 2 to {MAX_SEATS}), not {seats.shape}")
@@ -181,14 +181,16 @@ def _precision(prior: float | None, num_agents: int, num_ties: int) -> np.ndarra
     return precision
 
 
-def _most_likely(choices: list[Choices], precision: np.ndarray, num_agents: int, prior: float | None) -> np.ndarray:
+def _maximize_likelihood(
+    choices: list[Choices], precision: np.ndarray, num_agents: int, prior: float | None
+) -> np.ndarray:
     nowhere = np.zeros(len(precision))
     if prior is not None:
-        return maximum(choices, precision, nowhere)
+        return maximize(choices, precision, nowhere)
     # a start near the maximum, if there is one: from there the information vanishes only if there is none
-    start = maximum(choices, _precision(_USUAL_PRIOR, num_agents, len(precision) - num_agents), nowhere)
+    start = maximize(choices, _precision(_DEFAULT_PRIOR, num_agents, len(precision) - num_agents), nowhere)
     try:
-        return maximum(choices, precision, start, _NO_INFORMATION)
+        return maximize(choices, precision, start, _NO_INFORMATION)
     except ValueError:
         raise ValueError(
             "without a prior these games have no finite ratings: some agents never met the others, never lost or "

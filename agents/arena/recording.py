@@ -2,17 +2,19 @@
 
 from collections.abc import Iterator, Sequence
 from contextlib import nullcontext
+from itertools import islice
+from math import ceil
 
 import numpy as np
 
-from ...envs.engine.random_stream import checked_seed
 from ...envs.game import Game
-from ...envs.records.record import Record, make_record
+from ...envs.records.record import Record
 from ...envs.validation.arrays import check_integer
-from ...envs.validation.states import State
 from ..external.private_memory import private_memory
 from ..protocol import Agent
-from .matches import make_agents, match_seeds, play_matches
+from .match_runner import make_records, play_blocks
+from .match_seeds import derive_seeds
+from .matches import make_agents
 
 MOST_GAMES = 1_000_000_000
 """Games of a file of records, which is written game by game."""
@@ -36,28 +38,12 @@ def record_games(
     for unknown agents or more than MOST_GAMES games, IllegalMove that names an agent which plays illegally.
     """
     num_games = check_integer(num_games, "num_games", 0, MOST_GAMES)
-    match = match_seeds(agents, checked_seed(seed), secret)
-    with private_memory() if match.secret else nullcontext():
-        seated = make_agents(game, agents, match.seed, match.secret)
+    seeds = derive_seeds(agents, seed, secret)
+    with private_memory() if seeds.secret else nullcontext():
+        seated = make_agents(game, agents, seeds)
         names = [agent.name for agent in seated]
-        for start in range(0, num_games, _BLOCK):
-            seeds = match.of_games(start, _BLOCK, 1).tolist()
-            histories, finals = _play_block(game, seated, seeds, start)
-            for own_seed, history, final in list(zip(seeds, histories, finals, strict=True))[: num_games - start]:
-                yield make_record(game, own_seed, names, history, final, positions)
-
-
-History = list[tuple[State, int]]
-
-
-def _play_block(game: Game, agents: list[Agent], seeds: list[int], first: int) -> tuple[list[History], np.ndarray]:
-    """Return the (state before, action) of every ply of every game, and the final records."""
-    histories: list[History] = [[] for _ in seeds]
-
-    def keep(games: np.ndarray, states: np.ndarray, actions: np.ndarray) -> None:
-        for place, index in enumerate(games.tolist()):
-            histories[index].append((states[place], int(actions[place])))
-
-    seatings = np.tile(np.arange(len(agents)), (len(seeds), 1))
-    batch = play_matches(game, agents, np.array(seeds, np.uint64), seatings, keep, first_index=first)
-    return histories, batch.states
+        in_order = np.arange(len(seated))[None]
+        num_played = ceil(num_games / _BLOCK) * _BLOCK
+        blocks = play_blocks(game, seated, in_order, seeds, num_played, _BLOCK, keep_actions=True)
+        records = (record for block in blocks for record in make_records(game, block, names, positions))
+        yield from islice(records, num_games)

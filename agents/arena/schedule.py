@@ -1,6 +1,6 @@
-"""Who plays whom, where and from which deal: line-ups of a round, their seatings, the seeds of deals and agents.
+"""Who plays whom, and where: line-ups of a round and their seatings.
 
-A line-up is a sorted tuple with the number of the entrant for each seat. Every line-up of a round plays the same
+A line-up is a sorted tuple with the number of the participant for each seat. Every line-up of a round plays the same
 deals, each in all its seatings, so that agents are compared on equal luck. In a tournament with bots of the user's own
 no two games have the same deal (see `match_seeds`).
 """
@@ -10,9 +10,6 @@ from itertools import combinations, combinations_with_replacement, permutations
 from math import comb
 
 import numpy as np
-
-from ...envs.engine.random_stream import MAX_SEED, game_seeds
-from .match_seeds import MatchSeeds
 
 LineUp = tuple[int, ...]
 
@@ -41,11 +38,11 @@ def swiss_line_ups(
     """Return the line-ups of a Swiss round: agents of similar points who have met as little as possible.
 
     Arguments:
-        points: per agent, any scale; equal ones are ordered by lot.
+        points: per agent, any scale; ties are broken at random.
         met: integers [agents, agents], in how many line-ups two have sat together.
         byes: per agent, how many rounds it has sat out.
         num_players: the seats of a line-up, at most the number of agents.
-        random: for the lots.
+        random: breaks ties.
 
     If the agents do not fill the last line-up, those with the fewest byes, among them the weakest, sit out.
     """
@@ -65,39 +62,14 @@ def swiss_line_ups(
     return sorted(line_ups)
 
 
-def seatings(line_up: LineUp) -> np.ndarray:
-    """Return all different ways to seat a line-up, int64 [ways, players], in ascending order."""
+def list_seatings(line_up: Sequence[int]) -> np.ndarray:
+    """Return all different ways to seat a line-up, int64 [seatings, players], in ascending order."""
     return np.array(sorted(set(permutations(line_up))), np.int64)
 
 
-def number_of_line_ups(num_agents: int, num_players: int) -> int:
+def count_line_ups(num_agents: int, num_players: int) -> int:
     """Return how many line-ups a round robin has, without making them."""
     if num_agents >= num_players:
         return comb(num_agents, num_players)
     # one seat for each agent, the others anyhow
     return comb(num_players - 1, num_agents - 1)
-
-
-def deal_seeds(seed: int, round_number: int, deals: int) -> np.ndarray:
-    """Return the seeds of a round's deals, uint64 [deals]; no two rounds share one."""
-    return game_seeds(seed, deals, first=round_number * deals)
-
-
-def agent_seeds(seed: int, round_number: int, line_up: LineUp) -> list[int]:
-    """Return a seed for every agent of a line-up in a round: the games do not depend on who played before."""
-    sequence = np.random.SeedSequence([seed, round_number, *line_up])
-    return [int(word) & MAX_SEED for word in sequence.generate_state(len(line_up), np.uint64)]
-
-
-def meeting_seeds(
-    seed: int, round_number: int, line_up: LineUp, deals: int, secret: bytes | None
-) -> tuple[np.ndarray, list[int]]:
-    """Return the seeds of a meeting's games, uint64 [deals * ways], and of its agents.
-
-    Game j has seating j % ways. Without a secret all games of a deal have its seed; with one, each has its own.
-    """
-    ways = len(seatings(line_up))
-    if secret is None:
-        return np.repeat(deal_seeds(seed, round_number, deals), ways), agent_seeds(seed, round_number, line_up)
-    match = MatchSeeds(seed, secret, part=f"{round_number} {line_up}")
-    return match.of_games(0, deals * ways, ways), match.of_agents(len(line_up))

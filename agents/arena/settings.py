@@ -10,10 +10,12 @@ from ...envs.engine.random_stream import checked_seed
 from ...envs.options import check_names
 from ...envs.registry import describe
 from ...envs.system.messages import shorten
+from ...envs.validation.arguments import check_choice, check_positive
+from ...envs.validation.arrays import check_integer
 from ..agent_settings import MOST_SECONDS
 from ..external.session import SECONDS_TO_START
 from ..registry import LONGEST_TEXT, check_agent_text, is_own_bot
-from .schedule import MOST_GAMES_AT_ONCE, MOST_LINE_UPS, MOST_ROUNDS, number_of_line_ups
+from .schedule import MOST_GAMES_AT_ONCE, MOST_LINE_UPS, MOST_ROUNDS, count_line_ups
 from .short_names import short_names
 
 ROUND_ROBIN, SWISS = "round-robin", "swiss"
@@ -21,7 +23,7 @@ PAIRINGS = (ROUND_ROBIN, SWISS)
 MOST_AGENTS = 200
 MOST_PRECISION = 1_000_000
 _MOST_LISTED = 20
-_USUAL_ANCHOR = "random"
+_DEFAULT_ANCHOR = "random"
 
 
 @dataclass(frozen=True)
@@ -39,16 +41,16 @@ class TournamentSettings:
     | field | meaning |
     |---|---|
     | `game`, `options` | name and options of the game |
-    | `agents` | the entrants, at least two, with different names |
+    | `agents` | the participants, at least two, with different names |
     | `pairing` | "round-robin": every line-up in every round; "swiss": agents that do equally well |
     | `rounds` | how many rounds at most |
     | `deals` | how many deals every line-up plays in a round, each in all its seatings |
     | `seed` | of all deals and agents |
-    | `precision` | Elo: stop when the ratings are known this well (see `standings.settled`); None: play all rounds |
+    | `precision` | Elo: stop when the ratings are known this well (see `standings.converged`); None: play all rounds |
     | `move_seconds` | time limit for a move of the user's own agents and of searches; None for none |
     | `start_seconds` | how long bots of the user's own have to start, apart from their moves |
     | `records` | whether to keep the records of all games |
-    | `anchor` | the entrant whose rating is 0; None: the mean is 0 |
+    | `anchor` | the participant whose rating is 0; None: the mean is 0 |
     """
 
     game: str
@@ -69,29 +71,24 @@ class TournamentSettings:
         if game.num_players < 2:
             players = f"{game.name} has {game.num_players} here"
             raise ValueError(f"game: a tournament needs a game of at least 2 players, and {players}")
-        _check_entrants(self.agents)
-        if not isinstance(self.pairing, str) or self.pairing not in PAIRINGS:
-            raise ValueError(f"pairing must be one of {', '.join(PAIRINGS)}, not {shorten(self.pairing)}")
+        _check_participants(self.agents)
+        check_choice(self.pairing, "pairing", PAIRINGS)
         self._check_line_ups(game.num_players)
         # all seatings of a deal are played side by side
         most_deals = max(1, MOST_GAMES_AT_ONCE // factorial(game.num_players))
-        for name, most in (("rounds", MOST_ROUNDS), ("deals", most_deals)):
-            value = getattr(self, name)
-            if type(value) is not int or not 1 <= value <= most:
-                raise ValueError(f"{name} must be an integer from 1 to {most:,} here, not {shorten(value)}")
-        limits = (("precision", MOST_PRECISION), ("move_seconds", MOST_SECONDS), ("start_seconds", MOST_SECONDS))
-        for name, most in limits:
-            value = getattr(self, name)
-            may_lack = name != "start_seconds" and value is None
-            if not may_lack and (type(value) not in (int, float) or not 0 < value <= most):
-                raise ValueError(f"{name} must be a number above 0, at most {most:,}, not {shorten(value)}")
+        for name, most_integer in (("rounds", MOST_ROUNDS), ("deals", most_deals)):
+            object.__setattr__(self, name, check_integer(getattr(self, name), name, 1, most_integer))
+        check_positive(self.start_seconds, "start_seconds", MOST_SECONDS)
+        for name, most in (("precision", MOST_PRECISION), ("move_seconds", MOST_SECONDS)):
+            if getattr(self, name) is not None:
+                check_positive(getattr(self, name), name, most)
         if type(self.records) is not bool:
             raise ValueError(f"records must be true or false, not {shorten(self.records)}")
         if self.seed is None:
             raise ValueError("seed must be an integer, not None")
         checked_seed(self.seed)
         if self.anchor is not None and self.anchor not in self.names:
-            raise ValueError(f"anchor must be one of the agents {_listed(self.names)}, not {shorten(self.anchor)}")
+            raise ValueError(f"anchor must be one of the agents {_list_names(self.names)}, not {shorten(self.anchor)}")
 
     def _check_line_ups(self, num_players: int) -> None:
         """Raise ValueError if there are too few agents to be paired, or too many line-ups to be played."""
@@ -100,7 +97,7 @@ class TournamentSettings:
             if number < num_players:
                 raise ValueError(f"pairing: swiss needs at least as many agents as players, {num_players}")
             return
-        line_ups = number_of_line_ups(number, num_players)
+        line_ups = count_line_ups(number, num_players)
         if line_ups > MOST_LINE_UPS:
             raise ValueError(
                 f"pairing: {number} agents have {line_ups:,} line-ups in a round robin, more than {MOST_LINE_UPS:,}; "
@@ -109,13 +106,13 @@ class TournamentSettings:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Return the names of the entrants in their order."""
-        return tuple(entrant.name for entrant in self.agents)
+        """Return the names of the participants in their order."""
+        return tuple(participant.name for participant in self.agents)
 
     @property
     def with_own_bots(self) -> bool:
         """Tell whether bots of the user's own take part."""
-        return any(is_own_bot(entrant.agent) for entrant in self.agents)
+        return any(is_own_bot(participant.agent) for participant in self.agents)
 
     def make_game(self) -> Game:
         """Return the game."""
@@ -124,7 +121,7 @@ class TournamentSettings:
 
     def to_mapping(self) -> dict[str, Any]:
         """Return the settings as `make_settings` takes them, everything spelled out."""
-        agents = [{"name": entrant.name, "agent": entrant.agent} for entrant in self.agents]
+        agents = [{"name": participant.name, "agent": participant.agent} for participant in self.agents]
         mapping = {field.name: getattr(self, field.name) for field in fields(self)}
         return {**mapping, "options": dict(self.make_game().options), "agents": agents}
 
@@ -145,53 +142,53 @@ def make_settings(settings: Mapping[str, Any]) -> TournamentSettings:
     options = {} if settings.get("options") is None else settings["options"]
     if not isinstance(options, Mapping):
         raise ValueError(f"options must be a mapping of options to values, not {shorten(options)}")
-    entrants = _entrants(settings["agents"])
-    usual = [entrant.name for entrant in entrants if entrant.agent == _USUAL_ANCHOR]
+    participants = _participants(settings["agents"])
+    names, texts = [one.name for one in participants], [one.agent for one in participants]
     anchor = settings.get("anchor")
-    if anchor is None and usual:
-        anchor = usual[0]
-    if anchor not in [entrant.name for entrant in entrants]:
-        anchor = next((entrant.name for entrant in entrants if entrant.agent == anchor), anchor)
-    given = {**settings, "options": dict(options), "agents": entrants, "anchor": anchor}
+    if anchor is None and _DEFAULT_ANCHOR in texts:
+        anchor = names[texts.index(_DEFAULT_ANCHOR)]
+    if anchor in texts and anchor not in names:
+        anchor = names[texts.index(anchor)]
+    given = {**settings, "options": dict(options), "agents": participants, "anchor": anchor}
     return TournamentSettings(**given)
 
 
-def _entrants(agents: Any) -> tuple[Participant, ...]:
+def _participants(agents: Any) -> tuple[Participant, ...]:
     if not isinstance(agents, Sequence) or isinstance(agents, str | bytes):
         raise ValueError(f"agents must be a list, not {shorten(agents)}")
     if len(agents) > MOST_AGENTS:
         raise ValueError(f"agents: a tournament has at most {MOST_AGENTS}, not {len(agents):,}")
-    entrants: list[Participant] = []
+    participants: list[Participant] = []
     texts = [agent for agent in agents if isinstance(agent, str)]
     names = dict(zip(texts, short_names(texts), strict=True))
     for agent in agents:
         if isinstance(agent, str):
-            count = sum(entrant.agent == agent for entrant in entrants)
-            entrants.append(Participant(f"{names[agent]} ({count + 1})" if count else names[agent], agent))
+            count = sum(participant.agent == agent for participant in participants)
+            participants.append(Participant(f"{names[agent]} ({count + 1})" if count else names[agent], agent))
         elif isinstance(agent, Mapping) and set(agent) == {"name", "agent"} and all(map(_is_text, agent.values())):
-            entrants.append(Participant(agent["name"], agent["agent"]))
+            participants.append(Participant(agent["name"], agent["agent"]))
         else:
             raise ValueError(f"agents: must be texts, or mappings of name and agent, not {shorten(agent)}")
-    return tuple(entrants)
+    return tuple(participants)
 
 
 def _is_text(value: Any) -> bool:
     return isinstance(value, str)
 
 
-def _check_entrants(entrants: tuple[Participant, ...]) -> None:
+def _check_participants(participants: tuple[Participant, ...]) -> None:
     """Raise ValueError if they are too few or too many, or have no names of their own that can be written."""
-    if not 2 <= len(entrants) <= MOST_AGENTS:
-        some = "at least 2" if len(entrants) < 2 else f"at most {MOST_AGENTS}"
-        raise ValueError(f"agents: a tournament needs {some}, not {len(entrants)}")
-    names = [entrant.name for entrant in entrants]
+    if not 2 <= len(participants) <= MOST_AGENTS:
+        some = "at least 2" if len(participants) < 2 else f"at most {MOST_AGENTS}"
+        raise ValueError(f"agents: a tournament needs {some}, not {len(participants)}")
+    names = [participant.name for participant in participants]
     for name in names:
         if not name or len(name) > LONGEST_TEXT + 10 or not _can_be_written(name):
             raise ValueError(f"agents: a name must be 1 to {LONGEST_TEXT:,} characters of UTF-8, not {shorten(name)}")
-    for entrant in entrants:
-        check_agent_text(entrant.agent)
-        if not _can_be_written(entrant.agent):
-            raise ValueError(f"agents: the text of an agent must be UTF-8, not {shorten(entrant.agent)}")
+    for participant in participants:
+        check_agent_text(participant.agent)
+        if not _can_be_written(participant.agent):
+            raise ValueError(f"agents: the text of an agent must be UTF-8, not {shorten(participant.agent)}")
     if len(set(names)) < len(names):
         raise ValueError(f"agents: two have the name {shorten(max(names, key=names.count))}; names must differ")
 
@@ -204,7 +201,7 @@ def _can_be_written(name: str) -> bool:
     return True
 
 
-def _listed(names: Sequence[str]) -> str:
+def _list_names(names: Sequence[str]) -> str:
     """Return some names for a message: as many as it has room for."""
     text = ", ".join(names[:_MOST_LISTED])
     return text if len(names) <= _MOST_LISTED and len(text) <= 200 else f"{text[:200]}, ..."

@@ -12,7 +12,7 @@ from .agent_results import AgentResult, agent_results
 from .games import GameResults
 from .ratings import Ratings, fit_ratings
 from .settings import ROUND_ROBIN, TournamentSettings
-from .statistics import NORMAL_QUANTILE, ahead, mean_interval, shares_of_win
+from .statistics import NORMAL_QUANTILE, count_ahead, mean_interval, win_shares
 
 FORMAT = "meeplezoo-tournament/1"
 ALL_PLAYED, PRECISE, INTERRUPTED = "all rounds played", "precision reached", "interrupted"
@@ -33,7 +33,7 @@ class Standings:
     stopped: str
 
 
-def standings(settings: TournamentSettings, games: GameResults, stopped: str = INTERRUPTED) -> Standings:
+def compute_standings(settings: TournamentSettings, games: GameResults, stopped: str = INTERRUPTED) -> Standings:
     """Return the standings after some games, at least one."""
     names = settings.names
     anchor = None if settings.anchor is None else names.index(settings.anchor)
@@ -41,7 +41,7 @@ def standings(settings: TournamentSettings, games: GameResults, stopped: str = I
     return Standings(settings, games, agent_results(games, names), ratings, stopped)
 
 
-def settled(ratings: Ratings, precision: float) -> bool:
+def converged(ratings: Ratings, precision: float) -> bool:
     """Tell whether the ratings are known well enough.
 
     That is when the 95 % interval of the difference of any two neighbours on the ladder reaches at most `precision`
@@ -60,7 +60,7 @@ def as_json(table: Standings) -> dict[str, Any]:
     """Return everything as JSON data, agents from the strongest to the weakest; None where nothing is known."""
     settings, games, ratings = table.settings, table.games, table.ratings
     order = np.argsort(-ratings.elo, kind="stable")
-    won, met = ahead(games, len(settings.agents))
+    won, met = count_ahead(games, len(settings.agents))
     shares = np.where(met > 0, won / np.maximum(met, 1), np.nan)[np.ix_(order, order)]
     length, length_interval = mean_interval(games.plies.astype(float), games.deals)
     edges = _score_edges(games.scores[games.finished])
@@ -78,7 +78,7 @@ def as_json(table: Standings) -> dict[str, Any]:
         "precision": settings.precision,
         "design_effect": ratings.design_effect,
         "anchor": settings.anchor,
-        "length": {"mean": length, "interval": _listed(length_interval)},
+        "length": {"mean": length, "interval": _as_list(length_interval)},
         "truncated": float(games.truncated.mean()),
         "forfeits": int((~games.finished).sum()),
         "seats": _seats(games),
@@ -106,11 +106,11 @@ def _agent(table: Standings, agent: int, edges: np.ndarray) -> dict[str, Any]:
         "draws": result.draws,
         "losses": result.losses,
         "win_rate": result.win_rate,
-        "win_rate_interval": _listed(result.interval),
+        "win_rate_interval": _as_list(result.interval),
         "mean_score": result.mean_score,
-        "score_interval": _listed(result.score_interval),
+        "score_interval": _as_list(result.score_interval),
         "mean_margin": result.mean_margin,
-        "margin_interval": _listed(result.margin_interval),
+        "margin_interval": _as_list(result.margin_interval),
         "milliseconds_per_move": result.milliseconds_per_move,
         "forfeits": sum(result.failures.values()),
         "failures": result.failures,
@@ -120,9 +120,9 @@ def _agent(table: Standings, agent: int, edges: np.ndarray) -> dict[str, Any]:
 
 def _seats(games: GameResults) -> list[dict[str, Any]]:
     rows = []
-    for seat, shares in enumerate(shares_of_win(games).T):
+    for seat, shares in enumerate(win_shares(games.ranks).T):
         rate, interval = mean_interval(shares, games.deals)
-        rows.append({"seat": seat, "win_rate": rate, "interval": _listed(interval)})
+        rows.append({"seat": seat, "win_rate": rate, "interval": _as_list(interval)})
     return rows
 
 
@@ -136,5 +136,5 @@ def _score_edges(scores: np.ndarray) -> np.ndarray:
     return np.arange(first, high + width + 1, width)
 
 
-def _listed(interval: Sequence[float] | None) -> list[float] | None:
+def _as_list(interval: Sequence[float] | None) -> list[float] | None:
     return None if interval is None else list(interval)

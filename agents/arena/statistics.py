@@ -64,22 +64,22 @@ def mean_interval(values: np.ndarray, deals: np.ndarray) -> tuple[float | None, 
     return mean, (mean - half, mean + half)
 
 
-def shares_of_win(games: GameResults) -> np.ndarray:
+def win_shares(ranks: np.ndarray) -> np.ndarray:
     """Return each seat's share of the win, float64 [n, players]: 1 / (number of winners), or 0."""
-    won = games.ranks == 0
+    won = ranks == 0
     return won / np.maximum(won.sum(axis=1, keepdims=True), 1)
 
 
-def margins(games: GameResults) -> np.ndarray:
-    """Return the score of each seat minus the best other one, int64 [n, players]; alone it is the score itself."""
-    players = games.scores.shape[1]
-    if players == 1:
-        return games.scores
-    best_other = [np.delete(games.scores, seat, axis=1).max(axis=1) for seat in range(players)]
-    return games.scores - np.stack(best_other, axis=1)
+def best_other_margins(scores: np.ndarray) -> np.ndarray:
+    """Return each score minus the best of the others, [n, players]; alone it is the score itself."""
+    if scores.shape[1] == 1:
+        return scores
+    second, best = np.sort(scores, axis=1)[:, -2:].T
+    # the best other score: the second best for a sole leader, else the best
+    return scores - np.where(scores == best[:, None], second[:, None], best[:, None])
 
 
-def ahead(games: GameResults, num_agents: int) -> tuple[np.ndarray, np.ndarray]:
+def count_ahead(games: GameResults, num_agents: int) -> tuple[np.ndarray, np.ndarray]:
     """Return how often row finished ahead of column, a tie counting half, and how often they met.
 
     float64 and int64 [agents, agents]; two seats of the same agent do not meet.

@@ -1,1 +1,1 @@
-"""Bots of the user's own, in processes of their own: Python files and programs in any language."""
+"""External bots, each in its own process: Python files and programs in any language."""

@@ -1,4 +1,4 @@
-"""A Python file with a bot in it: run, and what it names told apart by its parameters."""
+"""Load a bot from a Python file; its parameters tell which kind of bot it is."""
 
 import importlib.util
 import inspect
@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from ...envs.system.messages import shorten
-from .replies import shortened
+from .replies import truncate
 
 _FUNCTIONS = (({"observation", "mask"}, set[str]()), ({"position"}, {"legal"}))
 """The kinds of functions: the parameters that one must have, and those that it may have beside them."""
@@ -22,20 +22,20 @@ _KINDS = (
 )
 
 
-class NoBot(Exception):
-    """Why a file or what it names is no bot, in one sentence."""
+class InvalidBot(Exception):
+    """Why a file, or a name in it, is not a bot, in one sentence."""
 
 
 def load(file: Path, name: str) -> Any:
     """Run a file, its folder first on the path as if it were a script, and return what it calls by that name.
 
-    Raises NoBot if the file raises or knows no such name.
+    Raises InvalidBot if the file raises or knows no such name.
     """
     sys.path.insert(0, str(file.parent))
     # a name that no import asks for: a bot may be called random.py
     spec = importlib.util.spec_from_file_location(f"meeplezoo bot {file.stem}", file)
     if spec is None or spec.loader is None:
-        raise NoBot(f"{file.name} is no Python file")
+        raise InvalidBot(f"{file.name} is no Python file")
     module = importlib.util.module_from_spec(spec)
     # dataclasses and pickles look their module up
     sys.modules[spec.name] = module
@@ -43,24 +43,24 @@ def load(file: Path, name: str) -> Any:
         spec.loader.exec_module(module)
     except (Exception, SystemExit) as error:
         traceback.print_exception(error)
-        raise NoBot(f"{file.name} cannot be imported: {described(error, file)}") from None
+        raise InvalidBot(f"{file.name} cannot be imported: {describe_error(error, file)}") from None
     if not hasattr(module, name):
         own = [key for key, value in vars(module).items() if getattr(value, "__module__", None) == spec.name]
-        raise NoBot(f"{file.name} has no {shorten(name)}; it has {', '.join(own) or 'no functions or classes'}")
+        raise InvalidBot(f"{file.name} has no {shorten(name)}; it has {', '.join(own) or 'no functions or classes'}")
     return getattr(module, name)
 
 
-def wanted_parameters(thing: Any, name: str, settings: Collection[str] = ()) -> set[str]:
+def required_parameters(thing: Any, name: str, settings: Collection[str] = ()) -> set[str]:
     """Return the names of the parameters that a function or class is to be given beside its settings.
 
-    Raises NoBot if it is of no kind, or has no such settings.
+    Raises InvalidBot if it is of no kind, or has no such settings.
     """
     if not callable(thing):
-        raise NoBot(f"{name} is no function or class, but {shortened(repr(thing))}")
+        raise InvalidBot(f"{name} is no function or class, but {truncate(repr(thing))}")
     try:
         parameters = list(inspect.signature(thing).parameters.values())
     except (TypeError, ValueError):
-        raise NoBot(f"{name} is no bot: {_KINDS}") from None
+        raise InvalidBot(f"{name} is no bot: {_KINDS}") from None
     named = [each.name for each in parameters if each.kind in (each.POSITIONAL_OR_KEYWORD, each.KEYWORD_ONLY)]
     variable = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
     required = {each.name for each in parameters if each.default is each.empty and each.kind not in variable}
@@ -71,30 +71,30 @@ def wanted_parameters(thing: Any, name: str, settings: Collection[str] = ()) -> 
         if required <= allowed | set(settings):
             if unknown:
                 there_are = f"its settings are {', '.join(own)}" if own else "it has no settings"
-                raise NoBot(f"{name} has no setting {shorten(unknown[0])}; {there_are}")
+                raise InvalidBot(f"{name} has no setting {shorten(unknown[0])}; {there_are}")
             return set(named) & allowed
     takes = f"{name}({', '.join(each.name for each in parameters)})"
-    lacks = " without act" if isinstance(thing, type) and not _acts(thing) else ""
-    raise NoBot(f"{takes}{lacks} is no bot: {_KINDS}")
+    lacks = " without act" if isinstance(thing, type) and not _has_act(thing) else ""
+    raise InvalidBot(f"{takes}{lacks} is no bot: {_KINDS}")
 
 
 def _kinds(thing: Any, named: set[str]) -> list[set[str]]:
     """Return what a thing may be given as the kinds of bots that it may be by the names of its parameters."""
     if isinstance(thing, type):
-        return [_CLASS] if _acts(thing) else []
+        return [_CLASS] if _has_act(thing) else []
     return [needed | optional | _ANY_FUNCTION for needed, optional in _FUNCTIONS if needed <= named]
 
 
-def _acts(thing: type) -> bool:
+def _has_act(thing: type) -> bool:
     return callable(getattr(thing, "act", None))
 
 
-def described(error: BaseException, file: Path) -> str:
+def describe_error(error: BaseException, file: Path) -> str:
     """Return an error in one line, with the last line of the file that it came through."""
     frames = [frame for frame in traceback.extract_tb(error.__traceback__) if frame.filename == str(file)]
     place = f" ({file.name}, line {frames[-1].lineno})" if frames else ""
     try:
-        said = shortened(str(error))
+        message = truncate(str(error))
     except Exception as worse:  # an error of the bot's own may fail to tell itself
-        said = type(worse).__name__
-    return f"{type(error).__name__}{f': {said}' if said else ''}{place}"
+        message = type(worse).__name__
+    return f"{type(error).__name__}{f': {message}' if message else ''}{place}"

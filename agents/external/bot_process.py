@@ -1,4 +1,4 @@
-"""A bot's process: lines go in, lines come out, within a time; nothing of it is left behind."""
+"""The process of a bot: exchange lines with it under a time limit, and leave nothing of it behind."""
 
 import codecs
 import contextlib
@@ -16,14 +16,14 @@ from pathlib import Path
 
 from .prints import Prints
 from .private_memory import close_memory, open_memory
-from .replies import shortened
+from .replies import truncate
 
-SECONDS_TO_LEAVE = 2.0
-"""How long a process has after its last line; then it is killed."""
+SECONDS_TO_EXIT = 2.0
+"""How long a process may take to exit after its last line; then it is killed."""
 
 _SUPERVISOR = Path(__file__).with_name("supervisor.py")
 _NEEDED = ("fork", "killpg", "set_blocking", "getppid")
-_SECONDS_TO_BEGIN = 30.0
+_SECONDS_TO_START = 30.0
 _SECONDS_TO_END = 1.0
 _SECONDS_TO_KILL = 10.0
 _LONGEST_WAIT = 3600.0
@@ -37,17 +37,17 @@ _Selector: type[selectors.BaseSelector] = getattr(selectors, "PollSelector", sel
 
 
 class BotProcess:
-    """A running program that is sent lines and answers with lines; what it writes to stderr is passed on.
+    """A running program that answers lines with lines; its stderr is forwarded.
 
     Arguments:
         command: the program and its arguments.
-        goodbye: the last line, sent when this object is collected or Python ends.
-        environment: variables that the program gets beside those of this process.
+        goodbye: the last line, sent when this object is collected or Python exits.
+        environment: variables that are added to those of this process.
         prints: what shows its stderr.
 
-    Raises OSError if the program cannot be started. A `supervisor` between it and this process sees to it that all
-    that it starts ends with it, and that Ctrl-C in the terminal does not reach it. While it runs, the memory of this
-    process is closed to it, where the system can.
+    Raises OSError if the program cannot be started. A `supervisor` between the two kills all descendants of the
+    program with it and keeps Ctrl-C in the terminal away from it. While it runs, it cannot read the memory of this
+    process, where the system supports that.
     """
 
     def __init__(
@@ -56,14 +56,14 @@ class BotProcess:
         if not all(hasattr(os, name) for name in _NEEDED):
             raise OSError("bots of your own need a POSIX system, such as Linux or macOS")
         self._owner = os.getpid()
-        # before there is anybody who could look into it
+        # before any process exists that could read it
         close_memory()
         try:
             self._streams = _Streams(command, environment, prints or Prints(command[0]))
         except BaseException:
             open_memory()
             raise
-        self._end = weakref.finalize(self, _part, self._streams, goodbye, self._owner)
+        self._end = weakref.finalize(self, _shut_down, self._streams, goodbye, self._owner)
         try:
             self._streams.wait_for_start()
         except BaseException:
@@ -87,9 +87,9 @@ class BotProcess:
             unsent = unsent[self._streams.write(unsent) :]
             end = -1 if unsent else self._received.find(b"\n")
             if end >= 0:
-                answer = bytes(self._received[:end])
+                reply = bytes(self._received[:end])
                 del self._received[: end + 1]
-                return answer
+                return reply
             if len(self._received) > _LONGEST_LINE:
                 raise EOFError("the program wrote a line without an end")
             if time.monotonic() >= deadline:
@@ -107,7 +107,7 @@ class _Streams:
 
     def __init__(self, command: Sequence[str], environment: Mapping[str, str], prints: Prints) -> None:
         self._control, given = socket.socketpair()
-        words = [
+        argv = [
             sys.executable or "python3",
             "-I",
             "-S",
@@ -118,7 +118,7 @@ class _Streams:
         ]
         try:
             self._supervisor = subprocess.Popen(
-                words,
+                argv,
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,
@@ -146,13 +146,13 @@ class _Streams:
 
     def wait_for_start(self) -> None:
         """Return when the program runs; OSError if it cannot be started."""
-        word, _, number = self._told(_SECONDS_TO_BEGIN).partition(" ")
-        if word == "failed":
+        status, _, number = self._read_status(_SECONDS_TO_START).partition(" ")
+        if status == "failed":
             raise OSError(int(number), os.strerror(int(number)))
-        if word != "started":
+        if status != "started":
             raise OSError(f"{_SUPERVISOR.name} does not run")
 
-    def _told(self, seconds: float) -> str:
+    def _read_status(self, seconds: float) -> str:
         """Return the next line of the supervisor; nothing if none comes in time."""
         self._control.settimeout(seconds)
         line = b""
@@ -202,8 +202,8 @@ class _Streams:
 
     def _ending(self) -> str:
         """Return a sentence on how the program has ended."""
-        word, _, number = self._told(_SECONDS_TO_END).partition(" ")
-        if word != "ended":
+        status, _, number = self._read_status(_SECONDS_TO_END).partition(" ")
+        if status != "ended":
             return "the program closed its input or output"
         code = int(number)
         for _ in range(_MOST_CHUNKS):
@@ -213,11 +213,11 @@ class _Streams:
         name = signal.strsignal(-code) if code < 0 else None
         lines = self._last_errors.decode(errors="replace").split("\n")
         last = next((line for line in reversed(lines) if line.strip()), "")
-        return f"the program {how}{f' ({name})' if name else ''}{f': {shortened(last)}' if last else ''}"
+        return f"the program {how}{f' ({name})' if name else ''}{f': {truncate(last)}' if last else ''}"
 
-    def part(self, goodbye: bytes) -> None:
-        """Send the last line, close the input, and wait a while for the program to leave."""
-        deadline = time.monotonic() + SECONDS_TO_LEAVE
+    def shut_down(self, goodbye: bytes) -> None:
+        """Send the last line, close the input, and wait for the program to exit."""
+        deadline = time.monotonic() + SECONDS_TO_EXIT
         unsent = memoryview(goodbye + b"\n")
         with contextlib.suppress(EOFError):
             while unsent and time.monotonic() < deadline:
@@ -227,7 +227,7 @@ class _Streams:
             while time.monotonic() < deadline:
                 self.read(deadline, sending=False)
         # it may close its output first and leave later
-        self._told(max(0.0, deadline - time.monotonic()))
+        self._read_status(max(0.0, deadline - time.monotonic()))
 
     def end(self) -> None:
         """Let the supervisor kill the program and all that it has started."""
@@ -244,7 +244,7 @@ class _Streams:
         open_memory()
 
 
-def _part(streams: _Streams, goodbye: bytes, owner: int) -> None:
+def _shut_down(streams: _Streams, goodbye: bytes, owner: int) -> None:
     if os.getpid() == owner:
-        streams.part(goodbye)
+        streams.shut_down(goodbye)
         streams.end()

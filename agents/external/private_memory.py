@@ -1,4 +1,4 @@
-"""A process's memory closed to the other processes of its user: those of its bots, which could read in it."""
+"""Keep the bots of this process from reading its memory."""
 
 import sys
 import threading

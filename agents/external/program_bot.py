@@ -8,41 +8,41 @@ import numpy as np
 from ...envs.game import Game
 from ...envs.interfaces.decision_batch import DecisionBatch
 from ..agent_settings import agent_error
-from .replies import NoMove, action_of_move, as_json, decide_each, legal_action
-from .requests import dealing_stream, shown_states, told_seed, warm_up
+from .replies import BotError, as_json, check_action, decide_each, parse_move
+from .requests import bot_seed, determinization_stream, visible_states, warm_up
 from .session import BotSession
 
 PROTOCOL = "meeplezoo-bot/1"
 
 
 class ProgramBot:
-    """Tells a program one decision after the other: the player, a position that fits what the seat knows, the moves."""
+    """Sends a program one decision at a time: player, determinized position, legal moves."""
 
     def __init__(
         self, game: Game, name: str, command: list[str], seed: int, start_seconds: float | None = None
     ) -> None:
         self.name = name
         self._game = game
-        self._stream = dealing_stream(seed)
+        self._stream = determinization_stream(seed)
         self._session = BotSession(command, self._hello(seed), name=name, start_seconds=start_seconds)
 
     @property
     def seconds_starting(self) -> float:
-        """Return the time that has gone into starting the program anew for decisions."""
+        """Return the seconds spent restarting the program for decisions."""
         return self._session.seconds_starting
 
     def start(self) -> None:
-        """Start the program; NoMove if it cannot be, or does not get ready."""
+        """Start the program; BotError if it cannot be, or does not get ready."""
         self._session.start()
 
     def reset(self, seed: int) -> None:
-        """Begin anew as if just made with that seed; the program is told so and goes on running."""
-        self._stream = dealing_stream(seed)
-        self._session.begin_anew(self._hello(seed))
+        """Reset as if just made with that seed; the running program is sent a new hello."""
+        self._stream = determinization_stream(seed)
+        self._session.reset(self._hello(seed))
 
     def act(self, decisions: DecisionBatch) -> np.ndarray:
-        """Return one legal action for each decision, int64 [n]; AgentFailure if some of them have come to nothing."""
-        states = shown_states(decisions, self._stream)
+        """Return one legal action for each decision, int64 [n]; AgentFailure if the program failed at some of them."""
+        states = visible_states(decisions, self._stream)
         return decide_each(len(decisions), lambda index: self._decide(decisions, states[index], index))
 
     def _decide(self, decisions: DecisionBatch, state: np.void, index: int) -> int:
@@ -54,11 +54,11 @@ class ProgramBot:
             "position": game.position(state),
             "legal": game.legal_moves(state),
         }
-        answer = self._session.ask(content, decisions.seconds_per_move)
-        if "move" not in answer:
-            raise NoMove("answered without the key 'move'")
-        move = answer["move"]
-        return legal_action(decisions, index, action_of_move(game, move, state), as_json(move))
+        reply = self._session.ask(content, decisions.seconds_per_move)
+        if "move" not in reply:
+            raise BotError("answered without the key 'move'")
+        move = reply["move"]
+        return check_action(decisions, index, parse_move(game, move, state), as_json(move))
 
     def _hello(self, seed: int) -> dict[str, Any]:
         return {
@@ -66,7 +66,7 @@ class ProgramBot:
             "protocol": PROTOCOL,
             "game": self._game.name,
             "options": dict(self._game.options),
-            "seed": told_seed(seed),
+            "seed": bot_seed(seed),
         }
 
 
@@ -85,6 +85,6 @@ def make(game: Game, text: str, argument: str, seed: int, start_seconds: float |
     bot = ProgramBot(game, text, command, seed, start_seconds)
     try:
         bot.start()
-    except NoMove as reason:
+    except BotError as reason:
         raise agent_error(text, reason) from None
     return bot

@@ -1,7 +1,7 @@
-"""An agent that is a function or class in a Python file of the user's own: "FILE.py:NAME,SETTING=VALUE,...".
+"""An agent that is a function or class in a Python file of the user: "FILE.py:NAME,SETTING=VALUE,...".
 
-It runs in a process of its own (`python_host`), to which states go as bytes in which all that is hidden has been dealt
-anew. So it sees no more than its seat may know, may crash, print and run for ever, and is killed when its time is up.
+It runs in a process of its own (`python_host`) and gets determinized states as bytes. So it sees no more than its seat
+may know; it may crash, print or never return, and is killed when its time is up.
 """
 
 import base64
@@ -17,8 +17,8 @@ from ...envs.interfaces.decision_batch import DecisionBatch
 from ...envs.system.messages import shorten
 from ..agent_settings import agent_error
 from .bot_settings import Setting, split_name
-from .replies import NoMove, as_json, decide_each, legal_action, sentence
-from .requests import dealing_stream, shown_states, told_seed, warm_up
+from .replies import BotError, as_json, check_action, decide_each, sentence
+from .requests import bot_seed, determinization_stream, visible_states, warm_up
 from .session import BotSession
 
 _HOST = [sys.executable, "-P", "-m", f"{__package__}.python_host"]
@@ -40,7 +40,7 @@ class PythonBot:
         start_seconds: float | None = None,
     ) -> None:
         self.name = text
-        self._made_of = {
+        self._bot_fields = {
             "type": "hello",
             "file": str(file.absolute()),
             "name": name,
@@ -49,47 +49,47 @@ class PythonBot:
             "observation": game.observation,
             "options": dict(game.options),
         }
-        self._at_once = False
-        self._stream = dealing_stream(seed)
+        self._batched = False
+        self._stream = determinization_stream(seed)
         self._session = BotSession(_HOST, self._hello(seed), _ENVIRONMENT, name=text, start_seconds=start_seconds)
 
     @property
     def seconds_starting(self) -> float:
-        """Return the time that has gone into starting the process anew for decisions."""
+        """Return the seconds spent restarting the process for decisions."""
         return self._session.seconds_starting
 
     def start(self) -> None:
-        """Start the process; NoMove if the file or what it names is no bot."""
-        self._at_once = bool(self._session.start().get("at_once"))
+        """Start the process; BotError if the file or what it names is no bot."""
+        self._batched = bool(self._session.start().get("batched"))
 
     def reset(self, seed: int) -> None:
-        """Begin anew as if just made with that seed, in the same process: the file is not run again."""
-        self._stream = dealing_stream(seed)
-        self._session.begin_anew(self._hello(seed))
+        """Reset as if just made with that seed, in the same process: the file is not run again."""
+        self._stream = determinization_stream(seed)
+        self._session.reset(self._hello(seed))
 
     def act(self, decisions: DecisionBatch) -> np.ndarray:
-        """Return one legal action for each decision, int64 [n]; AgentFailure if some of them have come to nothing."""
-        states = shown_states(decisions, self._stream)
-        if self._at_once:
-            return self._act_at_once(decisions, states)
+        """Return one legal action for each decision, int64 [n]; AgentFailure if the bot failed at some of them."""
+        states = visible_states(decisions, self._stream)
+        if self._batched:
+            return self._act_batch(decisions, states)
         return decide_each(len(decisions), lambda index: self._decide(decisions, states[index : index + 1], index))
 
     def _decide(self, decisions: DecisionBatch, state: np.ndarray, index: int) -> int:
-        answer = self._ask(state, decisions.game_indices[index : index + 1], decisions.seconds_per_move)
-        return legal_action(decisions, index, answer.get("action"), _text(answer.get("answer")))
+        reply = self._ask(state, decisions.game_indices[index : index + 1], decisions.seconds_per_move)
+        return check_action(decisions, index, reply.get("action"), _text(reply.get("returned")))
 
-    def _act_at_once(self, decisions: DecisionBatch, states: np.ndarray) -> np.ndarray:
+    def _act_batch(self, decisions: DecisionBatch, states: np.ndarray) -> np.ndarray:
         actions: list[Any] = []
         failure = ""
         try:
             actions = self._ask_for_all(decisions, states) if len(states) else []
-        except NoMove as reason:
+        except BotError as reason:
             failure = str(reason)
 
         def decide(index: int) -> int:
             if failure:
-                raise NoMove(failure)
-            return legal_action(decisions, index, actions[index], as_json(actions[index]))
+                raise BotError(failure)
+            return check_action(decisions, index, actions[index], as_json(actions[index]))
 
         return decide_each(len(states), decide)
 
@@ -97,7 +97,7 @@ class PythonBot:
         actions = self._ask(states, decisions.game_indices, decisions.seconds_per_move).get("actions")
         # what comes from its process may have been written by the bot
         if not isinstance(actions, list) or len(actions) != len(states):
-            raise NoMove(f"answered {as_json(actions)}, not {len(states)} integer actions")
+            raise BotError(f"answered {as_json(actions)}, not {len(states)} integer actions")
         return actions
 
     def _ask(self, states: np.ndarray, game_indices: np.ndarray, seconds_per_move: float | None) -> dict[str, Any]:
@@ -108,17 +108,17 @@ class PythonBot:
             "seconds_per_move": seconds_per_move,
         }
         seconds = None if seconds_per_move is None else number * seconds_per_move
-        answer = self._session.ask(content, seconds, "a move" if number == 1 else f"{number} moves")
-        if "failure" in answer:
-            raise NoMove(sentence(answer["failure"]))
-        return answer
+        reply = self._session.ask(content, seconds, "a move" if number == 1 else f"{number} moves")
+        if "failure" in reply:
+            raise BotError(sentence(reply["failure"]))
+        return reply
 
     def _hello(self, seed: int) -> dict[str, Any]:
-        return {**self._made_of, "seed": told_seed(seed)}
+        return {**self._bot_fields, "seed": bot_seed(seed)}
 
 
-def _text(answer: Any) -> str:
-    return answer if isinstance(answer, str) else as_json(answer)
+def _text(reply: Any) -> str:
+    return reply if isinstance(reply, str) else as_json(reply)
 
 
 def make(game: Game, text: str, argument: str, seed: int, start_seconds: float | None = None) -> PythonBot:
@@ -134,6 +134,6 @@ def make(game: Game, text: str, argument: str, seed: int, start_seconds: float |
     bot = PythonBot(game, text, path, name, settings, seed, start_seconds)
     try:
         bot.start()
-    except NoMove as reason:
+    except BotError as reason:
         raise agent_error(text, reason) from None
     return bot

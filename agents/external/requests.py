@@ -1,4 +1,4 @@
-"""What a bot of the user's own is shown: nothing that its seat may not know, and no seed that would tell it."""
+"""What an external bot receives: only what its seat may know, and no seed that would reveal more."""
 
 import hashlib
 
@@ -12,31 +12,31 @@ from ..streams import agent_stream
 _PLIES_TO_WARM = 40
 
 
-def dealing_stream(seed: int) -> np.ndarray:
-    """Return the stream, uint32[4], from which all that is hidden is dealt anew for the agent of a seed."""
-    return agent_stream(_hashed(seed, "deals"))
+def determinization_stream(seed: int) -> np.ndarray:
+    """Return the random stream, uint32 [4], that determinizes states for the agent of a seed."""
+    return agent_stream(_hash_seed(seed, "deals"))
 
 
-def told_seed(seed: int) -> int:
-    """Return the seed that a bot is told for its own use."""
-    return _hashed(seed, "bot")
+def bot_seed(seed: int) -> int:
+    """Return the seed that a bot gets for its own use."""
+    return _hash_seed(seed, "bot")
 
 
-def _hashed(seed: int, purpose: str) -> int:
-    # an agent's seed may be that of a game, or of the next one's: whoever knew it could deal that game again
+def _hash_seed(seed: int, purpose: str) -> int:
+    # the seed of an agent may be that of a game: whoever knew it could reproduce the hidden deal
     digest = hashlib.blake2b(f"{purpose} {seed}".encode(), digest_size=8).digest()
     return int.from_bytes(digest, "big") & MAX_SEED
 
 
-def shown_states(decisions: DecisionBatch, stream: np.ndarray) -> np.ndarray:
-    """Return records [n] in which all that is hidden is dealt anew from the stream, and without the game's seed."""
+def visible_states(decisions: DecisionBatch, stream: np.ndarray) -> np.ndarray:
+    """Return determinized states [n] without the seed of the game."""
     states = decisions.determinize(stream)
     states["seed"] = 0
     return states
 
 
 def warm_up(game: Game) -> None:
-    """Compile or load whatever shows decisions of the game, so that no bot's time is spent on it."""
+    """Compile or load the kernels that requests need, so that this takes none of the time of a bot."""
     state = game.new(0)
     for _ in range(_PLIES_TO_WARM):
         # a copy: kernels are compiled once for arrays and once for the read-only view of one record

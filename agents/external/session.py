@@ -1,4 +1,4 @@
-"""A bot's process through all its decisions, in JSON Lines; one that is lost is started anew for the next decision."""
+"""A session with the process of a bot, in JSON Lines; a lost process is restarted for the next decision."""
 
 import json
 import time
@@ -8,7 +8,7 @@ from typing import Any, NoReturn
 from ...envs.system.strict_json import parse_json
 from .bot_process import BotProcess
 from .prints import Prints
-from .replies import NoMove, as_json, sentence, shortened
+from .replies import BotError, as_json, sentence, truncate
 
 SECONDS_TO_START = 120.0
 """How long a bot has to say that it is ready, if nothing else is asked for; one that compiles takes a minute."""
@@ -17,19 +17,19 @@ _GOODBYE = b'{"type": "goodbye"}'
 
 
 class BotSession:
-    """Asks a bot for decisions, one after the other; whatever goes wrong raises NoMove with the reason.
+    """Asks a bot for decisions, one after the other; whatever goes wrong raises BotError with the reason.
 
     Arguments:
         command: the program and its arguments.
         hello: the message that every process begins with; the bot answers {"type": "ready", ...}, or
             {"type": "refused", "reason": ...}.
-        environment: variables that the program gets beside those of this process.
+        environment: variables that are added to those of this process.
         name: what the bot is called when its prints are cut off.
-        start_seconds: how long it has to say that it is ready, whenever it starts or begins anew; None for
+        start_seconds: time limit for its ready message after every start and reset; None for
             SECONDS_TO_START.
 
     Attributes:
-        seconds_starting: the time that has gone into starting it anew for decisions.
+        seconds_starting: seconds spent restarting it for decisions.
 
     A copy, or one out of a pickle, starts a process of its own when it is first asked.
     """
@@ -49,7 +49,7 @@ class BotSession:
         self._hello = hello
         self._start_seconds = start_seconds
         self._prints = Prints(name)
-        self._asked = 0
+        self._last_id = 0
         self._process: BotProcess | None = None
 
     def __getstate__(self) -> dict[str, Any]:
@@ -61,18 +61,18 @@ class BotSession:
             self._process = BotProcess(self._command, _GOODBYE, self._environment, self._prints)
         except (OSError, ValueError) as error:
             reason = getattr(error, "strerror", None) or str(error)
-            raise NoMove(f"{self._command[0]!r} cannot be started: {reason}") from None
+            raise BotError(f"{self._command[0]!r} cannot be started: {reason}") from None
         return self._greet()
 
-    def begin_anew(self, hello: dict[str, Any]) -> None:
-        """Begin as if just made with this hello, in the process that runs; a later one begins with it too."""
+    def reset(self, hello: dict[str, Any]) -> None:
+        """Reset to this hello, in the running process and in those started later."""
         self._hello = hello
-        self._asked = 0
+        self._last_id = 0
         if self._running() is not None:
             try:
                 self._greet()
-            except NoMove:
-                # the process is gone; the next decision starts it anew, and says why if it cannot
+            except BotError:
+                # the process is gone; the next decision restarts it, or says why it cannot
                 self._process = None
 
     def ask(self, content: dict[str, Any], seconds: float | None, moves: str = "a move") -> dict[str, Any]:
@@ -81,17 +81,17 @@ class BotSession:
             began = time.perf_counter()
             try:
                 self.start()
-            except NoMove as reason:
-                raise NoMove(f"could not be started again: {reason}") from None
+            except BotError as reason:
+                raise BotError(f"could not be started again: {reason}") from None
             finally:
                 self.seconds_starting += time.perf_counter() - began
-        self._asked += 1
-        message = {"type": "decision", "id": self._asked, **content}
+        self._last_id += 1
+        message = {"type": "decision", "id": self._last_id, **content}
         late = "" if seconds is None else f"took longer than {seconds:g} s for {moves}"
-        answer = self._exchange(message, seconds, late)
-        if answer.get("id") != self._asked:
-            self._lose(f"answered {as_json(answer)} to the decision with the id {self._asked}")
-        return answer
+        reply = self._exchange(message, seconds, late)
+        if reply.get("id") != self._last_id:
+            self._fail(f"answered {as_json(reply)} to the decision with the id {self._last_id}")
+        return reply
 
     def _running(self) -> BotProcess | None:
         if self._process is not None and not self._process.is_own:
@@ -100,12 +100,12 @@ class BotSession:
 
     def _greet(self) -> dict[str, Any]:
         seconds = SECONDS_TO_START if self._start_seconds is None else self._start_seconds
-        answer = self._exchange(self._hello, seconds, f"did not say ready within {seconds:g} s")
-        if answer.get("type") == "refused":
-            self._lose(sentence(answer.get("reason")))
-        if answer.get("type") != "ready":
-            self._lose(f'answered {as_json(answer)} to the hello, not {{"type": "ready"}}')
-        return answer
+        reply = self._exchange(self._hello, seconds, f"did not say ready within {seconds:g} s")
+        if reply.get("type") == "refused":
+            self._fail(sentence(reply.get("reason")))
+        if reply.get("type") != "ready":
+            self._fail(f'answered {as_json(reply)} to the hello, not {{"type": "ready"}}')
+        return reply
 
     def _exchange(self, message: dict[str, Any], seconds: float | None, late: str) -> dict[str, Any]:
         process = self._process
@@ -113,29 +113,29 @@ class BotSession:
         try:
             line = process.exchange(json.dumps(message, separators=(",", ":")).encode(), seconds)
         except TimeoutError:
-            self._lose(late)
+            self._fail(late)
         except EOFError as end:
-            self._lose(str(end))
+            self._fail(str(end))
         except BaseException:
             # interrupted in the middle: what it answers next would be taken for the answer to something else
-            self._drop()
+            self._discard_process()
             raise
         try:
-            answer = parse_json(line)
+            reply = parse_json(line)
         except ValueError as error:
-            shown, reason = shortened(line.decode(errors="replace")), str(error)
-            told = reason.startswith(("has ", "holds "))
-            self._lose(f"answered {shown}, which {reason}" if told else f"answered no JSON: {shown}")
-        if not isinstance(answer, dict):
-            self._lose(f"answered {shortened(line.decode())}, which is no JSON object")
-        return answer
+            shown, reason = truncate(line.decode(errors="replace")), str(error)
+            is_clause = reason.startswith(("has ", "holds "))
+            self._fail(f"answered {shown}, which {reason}" if is_clause else f"answered no JSON: {shown}")
+        if not isinstance(reply, dict):
+            self._fail(f"answered {truncate(line.decode())}, which is no JSON object")
+        return reply
 
-    def _lose(self, reason: str) -> NoReturn:
-        """Kill the process and raise NoMove."""
-        self._drop()
-        raise NoMove(reason)
+    def _fail(self, reason: str) -> NoReturn:
+        """Kill the process and raise BotError."""
+        self._discard_process()
+        raise BotError(reason)
 
-    def _drop(self) -> None:
+    def _discard_process(self) -> None:
         if self._process is not None:
             self._process.kill()
         self._process = None

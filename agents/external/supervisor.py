@@ -1,4 +1,4 @@
-"""Starts one bot, and ends all that comes of it: `python -I -S supervisor.py SOCKET PARENT COMMAND [ARGUMENT ...]`.
+"""Start one bot and end all its descendants with it: `python -I -S supervisor.py SOCKET PARENT COMMAND [ARGUMENT ...]`.
 
 A script of its own that imports nothing of the package, so that it is there within milliseconds. SOCKET is the number
 of an inherited socket on which it writes lines:
@@ -34,19 +34,19 @@ def main(control: int, parent: int, command: list[str]) -> None:
     try:
         bot = _start(command)
     except OSError as error:
-        _tell(control, f"failed {error.errno}")
+        _send(control, f"failed {error.errno}")
         return
-    _let_go_of_streams()
-    _tell(control, "started")
-    ended: dict[int, int] = {}
-    while bot not in ended and os.getppid() == parent:
+    _release_streams()
+    _send(control, "started")
+    exit_codes: dict[int, int] = {}
+    while bot not in exit_codes and os.getppid() == parent:
         ready = select.select([control, wake], [], [], _SECONDS_BETWEEN_LOOKS)[0]
         if control in ready or any(number != signal.SIGCHLD for number in _signals(wake)):
             break
-        _reap(ended)
-    _end_all(bot, ended, inherits_orphans)
-    if bot in ended:
-        _tell(control, f"ended {ended[bot]}")
+        _reap(exit_codes)
+    _end_all(bot, exit_codes, inherits_orphans)
+    if bot in exit_codes:
+        _send(control, f"ended {exit_codes[bot]}")
 
 
 def _prctl(option: int, argument: int) -> bool:
@@ -62,10 +62,10 @@ def _prctl(option: int, argument: int) -> bool:
 
 def _wake_at_signals() -> int:
     """Return a pipe from which the number of every signal that asks for something can be read."""
-    wake, written = os.pipe()
-    for end in (wake, written):
+    wake, write_end = os.pipe()
+    for end in (wake, write_end):
         os.set_blocking(end, False)
-    signal.set_wakeup_fd(written, warn_on_full_buffer=False)
+    signal.set_wakeup_fd(write_end, warn_on_full_buffer=False)
     for number in (signal.SIGCHLD, signal.SIGTERM, signal.SIGHUP, signal.SIGINT):
         signal.signal(number, lambda number, frame: None)
     return wake
@@ -81,7 +81,7 @@ def _signals(wake: int) -> bytes:
 def _start(command: list[str]) -> int:
     """Return the process of the command; OSError if it cannot be started."""
     # closed by the exec that succeeds
-    reason, written = os.pipe()
+    reason, write_end = os.pipe()
     supervisor = os.getpid()
     child = os.fork()
     if child == 0:
@@ -94,10 +94,10 @@ def _start(command: list[str]) -> int:
             if os.getppid() == supervisor:
                 os.execvp(command[0], command)
         except OSError as error:
-            os.write(written, str(error.errno).encode())
+            os.write(write_end, str(error.errno).encode())
         finally:
             os._exit(127)
-    os.close(written)
+    os.close(write_end)
     errno = os.read(reason, 16)
     os.close(reason)
     if errno:
@@ -106,7 +106,7 @@ def _start(command: list[str]) -> int:
     return child
 
 
-def _let_go_of_streams() -> None:
+def _release_streams() -> None:
     """Leave input and output to the bot alone, so that the other ends notice when it closes them."""
     nothing = os.open(os.devnull, os.O_RDWR)
     for stream in (0, 1, 2):
@@ -114,7 +114,7 @@ def _let_go_of_streams() -> None:
     os.close(nothing)
 
 
-def _reap(ended: dict[int, int]) -> bool:
+def _reap(exit_codes: dict[int, int]) -> bool:
     """Note the exit codes of all children that have ended; False if no children are left."""
     while True:
         try:
@@ -123,10 +123,10 @@ def _reap(ended: dict[int, int]) -> bool:
             return False
         if child == 0:
             return True
-        ended[child] = os.waitstatus_to_exitcode(status)
+        exit_codes[child] = os.waitstatus_to_exitcode(status)
 
 
-def _end_all(bot: int, ended: dict[int, int], inherits_orphans: bool) -> None:
+def _end_all(bot: int, exit_codes: dict[int, int], inherits_orphans: bool) -> None:
     deadline = time.monotonic() + _SECONDS_TO_KILL
     while True:
         # a whole group at once: none of its members starts another one meanwhile
@@ -134,7 +134,7 @@ def _end_all(bot: int, ended: dict[int, int], inherits_orphans: bool) -> None:
             # of a group of dead processes some systems say that it may not be signalled
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 os.killpg(group, signal.SIGKILL)
-        if not _reap(ended) or time.monotonic() > deadline:
+        if not _reap(exit_codes) or time.monotonic() > deadline:
             return
         time.sleep(0.001)
 
@@ -157,7 +157,7 @@ def _groups(bot: int) -> set[int]:
     return {group_of[process] for process in descendants} - {os.getpgid(own)} | ({bot} & descendants)
 
 
-def _tell(control: int, line: str) -> None:
+def _send(control: int, line: str) -> None:
     with contextlib.suppress(OSError):
         os.write(control, f"{line}\n".encode())
 

@@ -1,6 +1,6 @@
 """A convolutional policy for MaskablePPO whose actions are, in part, cells of the plane that it sees.
 
-Its features are those of `networks/cells.py`; policy and value have hidden layers of their own behind them.
+Its features are those of `networks/conv.py`; policy and value have hidden layers of their own behind them.
 """
 
 from typing import Any
@@ -9,10 +9,10 @@ import torch
 from sb3_contrib.common.maskable.policies import MaskableActorCriticPolicy
 from torch import nn
 
-from ..networks.cells import CellFeatures
+from ..networks.conv import ConvFeatures
 
-# files of models name CellFeatures as a part of this module
-__all__ = ["CellFeatures", "CellPolicy"]
+# files of models name ConvFeatures as a part of this module
+__all__ = ["ConvFeatures", "ConvPolicy"]
 
 
 class _Heads(nn.Module):
@@ -56,8 +56,8 @@ def _layers(size: int, hidden: list[int], activation: type[nn.Module]) -> nn.Seq
     return nn.Sequential(*layers)
 
 
-class CellPolicy(MaskableActorCriticPolicy):
-    """MaskablePPO's policy with these networks; its features come from `CellFeatures`.
+class ConvPolicy(MaskableActorCriticPolicy):
+    """MaskablePPO's policy with these networks; its features come from `ConvFeatures`.
 
     Arguments beyond the base class's: first_cell_action, the action of the window's first cell, with those of all
     others behind it. `net_arch` is the list of widths of the layers behind the core.

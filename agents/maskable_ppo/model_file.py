@@ -22,14 +22,14 @@ from ...envs.interfaces.spaces import observation_box
 from ...envs.system.files import read_file
 from ...envs.system.messages import shorten
 from ...envs.system.strict_json import parse_json
-from ..networks.architecture import sees_cells
-from .conv_policy import CellFeatures, CellPolicy
+from ..networks.architecture import has_cell_plane
+from .conv_policy import ConvFeatures, ConvPolicy
 
 _LARGEST_FILE = 2**28
 _LARGEST_DATA = 2**26
 _MOST_ENTRIES = 10_000
 _MOST_COPIES = 4
-"""Weights may stand under several names: those of `CellFeatures` do under three."""
+"""Weights may stand under several names: those of `ConvFeatures` do under three."""
 _ENTRY = b"PK\x01\x02"
 """With what every entry of a zip's directory begins."""
 _PARTS = ("data", "policy.pth")
@@ -60,7 +60,7 @@ def load_policy(path: Path, game: Game, *, trust: bool = False) -> tuple[Any, st
     try:
         archive = _open_zip(content)
         data, packed = (_read_part(archive, name) for name in _PARTS)
-        return _known_policy(_plain_data(data), _read_weights(packed), game)
+        return _rebuild_policy(_plain_data(data), _read_weights(packed), game)
     except TrustNeeded as reason:
         if not trust:
             raise TrustNeeded(
@@ -69,10 +69,10 @@ def load_policy(path: Path, game: Game, *, trust: bool = False) -> tuple[Any, st
             ) from None
     except ValueError as error:
         raise ValueError(f"{path}: {error}") from None
-    return _unpickled_policy(path, game)
+    return _unpickle_policy(path, game)
 
 
-def _unpickled_policy(path: Path, game: Game) -> tuple[Any, str]:
+def _unpickle_policy(path: Path, game: Game) -> tuple[Any, str]:
     """Return the policy of a file as the library reads it, which runs whatever the file says."""
     try:
         model = MaskablePPO.load(path, device="cpu")
@@ -82,12 +82,12 @@ def _unpickled_policy(path: Path, game: Game) -> tuple[Any, str]:
     shape, actions = model.observation_space.shape, getattr(model.action_space, "n", None)
     model.policy.set_training_mode(False)
     try:
-        return model.policy, _encoding_of(prod(shape) if shape else 0, int(actions or 0), game)
+        return model.policy, _find_encoding(prod(shape) if shape else 0, int(actions or 0), game)
     except ValueError as error:
         raise ValueError(f"{path}: {error}") from None
 
 
-def _known_policy(data: dict[str, Any], weights: Weights, game: Game) -> tuple[Any, str]:
+def _rebuild_policy(data: dict[str, Any], weights: Weights, game: Game) -> tuple[Any, str]:
     """Return a policy of one of the classes that are known here, and its form of observations."""
     module = _plain(data, "policy_class").get("__module__")
     if _plain(data, "observation_space").get(":type:") != _BOX:
@@ -95,11 +95,11 @@ def _known_policy(data: dict[str, Any], weights: Weights, game: Game) -> tuple[A
     activation = _activation(_plain(data, "policy_kwargs"))
     if module == _OF_LIBRARY:
         policy, encoding = _flat_policy(_plain(data, "policy_kwargs"), weights, game, activation)
-    elif module == CellPolicy.__module__:
-        policy, encoding = _cell_policy(weights, game, activation)
+    elif module == ConvPolicy.__module__:
+        policy, encoding = _conv_policy(weights, game, activation)
     else:
         raise TrustNeeded(f"its class of policies, out of {shorten(module)}, is not known here")
-    _give_weights(policy, weights)
+    _load_weights(policy, weights)
     policy.set_training_mode(False)
     return policy, encoding
 
@@ -115,12 +115,12 @@ def _flat_policy(
     last = weights.get("action_net.bias")
     if first is None or last is None or first.ndim != 2 or last.ndim != 1:
         raise TrustNeeded("its layers are not those of the policies that are known here")
-    encoding = _encoding_of(first.shape[1], last.shape[0], game)
+    encoding = _find_encoding(first.shape[1], last.shape[0], game)
     sizes = {"pi": widths["policy"], "vf": widths["value"]}
     return _build(MaskableActorCriticPolicy, game, encoding, net_arch=sizes, activation_fn=activation), encoding
 
 
-def _cell_policy(weights: Weights, game: Game, activation: type[torch.nn.Module]) -> tuple[Any, str]:
+def _conv_policy(weights: Weights, game: Game, activation: type[torch.nn.Module]) -> tuple[Any, str]:
     """Return a policy of our own class."""
     numbers, cells = (weights.get(f"features_extractor.{name}.weight") for name in ("numbers", "embedding"))
     first, others = game.spec.first_cell_action, weights.get("action_net.others.bias")
@@ -130,15 +130,15 @@ def _cell_policy(weights: Weights, game: Game, activation: type[torch.nn.Module]
         seen = game.with_observation(encoding)
         plane = seen.observation_fields[0]
         sizes = (numbers.shape[1] + plane.size, others.shape[0], cells.shape[0])
-        if sees_cells(seen) and sizes == (seen.observation_size, first, int(plane.high) + 1):
+        if has_cell_plane(seen) and sizes == (seen.observation_size, first, int(plane.high) + 1):
             extractor = {"side": plane.shape[1], "codes": sizes[2], "channels": cells.shape[1]}
             policy = _build(
-                CellPolicy,
+                ConvPolicy,
                 game,
                 encoding,
                 net_arch=_widths(weights, "mlp_extractor.policy"),
                 activation_fn=activation,
-                features_extractor_class=CellFeatures,
+                features_extractor_class=ConvFeatures,
                 features_extractor_kwargs=extractor,
                 first_cell_action=first,
             )
@@ -158,7 +158,7 @@ def _build(kind: type[Any], game: Game, encoding: str, **settings: Any) -> Any:
         )
 
 
-def _encoding_of(size: int, actions: int, game: Game) -> str:
+def _find_encoding(size: int, actions: int, game: Game) -> str:
     """Return the form of observations that has a size."""
     sizes = {encoding: game.with_observation(encoding).observation_size for encoding in game.spec.observations}
     encodings = [encoding for encoding in sizes if sizes[encoding] == size and actions == game.num_actions]
@@ -170,7 +170,7 @@ def _encoding_of(size: int, actions: int, game: Game) -> str:
     return encodings[0]
 
 
-def _give_weights(policy: Any, weights: Weights) -> None:
+def _load_weights(policy: Any, weights: Weights) -> None:
     expected = policy.state_dict()
     for name in sorted(weights.keys() | expected.keys()):
         if name not in expected or name not in weights:

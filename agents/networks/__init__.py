@@ -1,1 +1,1 @@
-"""Networks of policy and values (torch), and the files that hold them."""
+"""Policy-value networks (torch) and their files."""

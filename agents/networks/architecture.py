@@ -1,4 +1,4 @@
-"""What a network is made of; torch is needed to build it only."""
+"""The architecture of a network; only building it needs torch."""
 
 from dataclasses import dataclass
 from math import prod
@@ -10,34 +10,34 @@ from ...envs.system.messages import shorten
 if TYPE_CHECKING:
     from torch import nn
 
-KINDS = ("mlp", "cells")
-MOST_WEIGHTS = 2**25
-"""Weights of a network: 128 MB of float32, and four times as much while it is trained."""
-_WIDEST = 2**16
-_MOST_LAYERS = 64
+KINDS = ("mlp", "conv")
+MAX_WEIGHTS = 2**25
+"""Weights of a network: 128 MB of float32, four times as much during training."""
+_MAX_WIDTH = 2**16
+_MAX_LAYERS = 64
 
 
 @dataclass(frozen=True)
 class Architecture:
-    """The form of a network.
+    """The architecture of a policy-value network.
 
     | field | meaning |
     |---|---|
-    | `kind` | "mlp": layers on the whole observation; "cells": convolutions on a plane whose cells are actions |
-    | `hidden` | widths of the hidden layers; none for a linear network |
-    | `channels` | channels of the convolutions of "cells" |
-    | `shared` | whether policy and values share the hidden layers, or each has its own |
-    | `heuristic` | whether the logits are added to the game's heuristic, which is then a second input |
-    | `heuristic_input` | whether the layers see that second input, too; needs `heuristic` |
-    | `margin_input` | whether they see the margins, too, a third input; needs `heuristic_input` |
+    | `kind` | "mlp": layers on the whole observation; "conv": convolutions on a plane whose cells are actions |
+    | `hidden_sizes` | widths of the hidden layers; none for a linear network |
+    | `channels` | channels of the convolutions of "conv" |
+    | `shared_trunk` | whether policy and values share the hidden layers |
+    | `heuristic` | whether the logits are added to heuristic action values, a second input |
+    | `heuristic_input` | whether the layers see the second input; needs `heuristic` |
+    | `margin_input` | whether they see projected margins, a third input; needs `heuristic_input` |
 
     Raises ValueError that names the field if a value is none of these.
     """
 
     kind: str
-    hidden: tuple[int, ...]
+    hidden_sizes: tuple[int, ...]
     channels: int = 16
-    shared: bool = True
+    shared_trunk: bool = True
     heuristic: bool = False
     heuristic_input: bool = False
     margin_input: bool = False
@@ -45,13 +45,13 @@ class Architecture:
     def __post_init__(self) -> None:
         if self.kind not in KINDS:
             raise ValueError(f"kind of network must be one of {', '.join(KINDS)}, not {shorten(self.kind)}")
-        if isinstance(self.hidden, tuple) and len(self.hidden) > _MOST_LAYERS:
-            raise ValueError(f"hidden must be at most {_MOST_LAYERS} integers, not {len(self.hidden):,}")
-        if not isinstance(self.hidden, tuple) or not all(_is_width(width) for width in self.hidden):
-            raise ValueError(f"hidden must be integers from 1 to {_WIDEST}, not {shorten(self.hidden)}")
+        if isinstance(self.hidden_sizes, tuple) and len(self.hidden_sizes) > _MAX_LAYERS:
+            raise ValueError(f"hidden_sizes must be at most {_MAX_LAYERS} integers, not {len(self.hidden_sizes):,}")
+        if not isinstance(self.hidden_sizes, tuple) or not all(_is_width(width) for width in self.hidden_sizes):
+            raise ValueError(f"hidden_sizes must be integers from 1 to {_MAX_WIDTH}, not {shorten(self.hidden_sizes)}")
         if not _is_width(self.channels):
-            raise ValueError(f"channels must be an integer from 1 to {_WIDEST}, not {shorten(self.channels)}")
-        for name in ("shared", "heuristic", "heuristic_input", "margin_input"):
+            raise ValueError(f"channels must be an integer from 1 to {_MAX_WIDTH}, not {shorten(self.channels)}")
+        for name in ("shared_trunk", "heuristic", "heuristic_input", "margin_input"):
             if not isinstance(getattr(self, name), bool):
                 raise ValueError(f"{name} must be true or false, not {shorten(getattr(self, name))}")
         if self.heuristic_input and not self.heuristic:
@@ -61,42 +61,41 @@ class Architecture:
 
 
 def _is_width(value: object) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and 1 <= value <= _WIDEST
+    return isinstance(value, int) and not isinstance(value, bool) and 1 <= value <= _MAX_WIDTH
 
 
-def sees_cells(game: Game) -> bool:
-    """Tell whether a game's observation begins with a plane whose cells are actions too."""
+def has_cell_plane(game: Game) -> bool:
+    """Return whether the observation starts with a plane whose cells are actions."""
     first_cell, shape = game.spec.first_cell_action, game.observation_fields[0].shape
     return first_cell is not None and shape[0] == 1 and prod(shape) == game.num_actions - first_cell
 
 
 def build(game: Game, architecture: Architecture) -> "nn.Module":
-    """Return a new network for a game in its form of observations, its weights drawn from torch's generator.
+    """Return a new network for a game and its observation, initialised by the generator of torch.
 
     Its `forward` takes observations float32 [n, observation_size] and returns logits float32 [n, num_actions] of all
-    actions, legal or not, and values float32 [n, num_players]: raw numbers, of which number k is about the player k
-    seats after the one who observes. If the architecture is one with the game's heuristic, `forward` takes its values
-    of the actions, float32 [n, num_actions], as a second input (`agents.decisions.DecisionBatch.action_values`), and as
-    a third one, if it is made to see them, settled margins, float32 [n, num_players], own seat first
-    (`projected_margins`).
+    actions, legal or not, and raw values float32 [n, num_players] of the players from the observing one on. With
+    `heuristic` it takes heuristic action values, float32 [n, num_actions], as a second input
+    (`DecisionBatch.action_values`), and with `margin_input` projected margins, float32 [n, num_players], from the
+    observing player on, as a third one.
 
-    Raises ValueError if the network is to see cells and the observation has none, or if it has too many weights.
+    Raises ValueError if a convolutional network has no plane of cells to see, or if there are too many weights.
     """
     import torch
 
-    # on "meta" nothing is drawn and no memory is taken
+    # "meta" initialises nothing and allocates no memory
     with torch.device("meta"):
         weights = sum(weight.numel() for weight in _assemble(game, architecture).parameters())
-    if weights > MOST_WEIGHTS:
+    if weights > MAX_WEIGHTS:
         raise ValueError(
-            f"a network for {game.name} with hidden={shorten(list(architecture.hidden))} and "
-            f"channels={architecture.channels} has {weights:,} weights, more than the most, {MOST_WEIGHTS:,}"
+            f"a network for {game.name} with hidden_sizes={shorten(list(architecture.hidden_sizes))} and "
+            f"channels={architecture.channels} has {weights:,} weights, more than the most, {MAX_WEIGHTS:,}"
         )
     return _assemble(game, architecture)
 
 
 def _assemble(game: Game, architecture: Architecture) -> "nn.Module":
-    network = _without_heuristic(game, architecture)
+    network = _build_layers(game, architecture)
     if not architecture.heuristic:
         return network
     from .heuristic import HeuristicNetwork
@@ -104,17 +103,19 @@ def _assemble(game: Game, architecture: Architecture) -> "nn.Module":
     return HeuristicNetwork(network, architecture.heuristic_input)
 
 
-def _without_heuristic(game: Game, architecture: Architecture) -> "nn.Module":
-    if architecture.kind == "cells":
-        if not sees_cells(game):
-            form = f"{game.name} with the observation {game.observation}"
-            raise ValueError(f"network cells needs an observation with a plane of cells, which {form} has not")
-        from .cells import CellNetwork
+def _build_layers(game: Game, architecture: Architecture) -> "nn.Module":
+    if architecture.kind == "conv":
+        if not has_cell_plane(game):
+            described = f"{game.name} with the observation {game.observation}"
+            raise ValueError(
+                f"a convolutional network needs an observation with a plane of cells, which {described} has not"
+            )
+        from .conv import ConvNetwork
 
-        return CellNetwork(game, architecture)
+        return ConvNetwork(game, architecture)
     from .mlp import MLP
 
     inputs = game.observation_size + game.num_actions * architecture.heuristic_input
     inputs += game.num_players * architecture.margin_input
     sizes = (inputs, game.num_actions, game.num_players)
-    return MLP(*sizes, architecture.hidden, architecture.shared)
+    return MLP(*sizes, architecture.hidden_sizes, architecture.shared_trunk)

@@ -22,7 +22,7 @@ from ..search.batched_search import search_with_network
 from ..search.gumbel_search import gumbel_search
 from ..search.time_limit import deadline_of
 from ..streams import agent_stream
-from .network_file import MOST_LEAF_PLIES, NetworkMetadata, check_fits, load_network
+from .network_file import MAX_LEAF_PLIES, NetworkMetadata, check_fits, load_network
 
 if TYPE_CHECKING:
     from torch import nn
@@ -32,20 +32,20 @@ SUFFIX = ".safetensors"
 MOST_SIMULATIONS = 10**6
 """Simulations for a decision, at most; a search by time that is told no number may make so many."""
 _TREES_BYTES = 256 * 2**20
-"""Memory that the trees of the games searched at once may take."""
+"""Memory of the trees of the games searched together."""
 _USUAL_ACTIONS = 128
-"""Legal actions that a node has on average at most; a tree for which that is too few stops to grow."""
-_TRIED = 4
-"""Simulations by which the pace is measured before the first search that has a time limit."""
-_FASTER = 4
-"""Times as many simulations as a game alone that one gets whose search shares its time with other games' searches."""
+"""Mean number of legal actions of a node, at most; a tree that needs more stops expanding."""
+_TIMED_SIMULATIONS = 4
+"""Simulations that are timed before the first search with a time limit."""
+_SHARED_TIME_FACTOR = 4
+"""How many more simulations a game may get when its search shares the time of other searches."""
 _UNIT = 2**32 - 1
 _VALID: Valid = {
     "sims": Integers(0, MOST_SIMULATIONS),
     "seconds": Numbers(0, MOST_SECONDS),
     "considered": Integers(0, 10**6),
     "c": Numbers(0, 10**9),
-    "plies": Integers(0, MOST_LEAF_PLIES),
+    "plies": Integers(0, MAX_LEAF_PLIES),
     "win": Numbers(0, 1),
     "chance": Words(CHANCES),
     "sample": Integers(0, 1),
@@ -84,40 +84,45 @@ class NetworkSettings:
 
 
 class NotFiniteError(ValueError):
-    """A network says NaN or infinity of a position."""
+    """An output of a network is NaN or infinite."""
 
 
 _Group = tuple[np.ndarray, tuple[Game, np.ndarray, int], dict[str, Any]]
 
 
 class NetworkAgent:
-    """Plays what a network thinks best, or what a search with it at the leaves does.
+    """Plays the policy of a network, or a tree search with the network at its leaves.
 
     Arguments:
-        network: of `build` or `load_network`; it is only read, and its weights may change between calls.
-        head: what it was trained for; the games played must be of that kind, in any form of observations.
-        settings: None for those of the head, without a search.
+        network: from `build` or `load_network`; its weights may change between calls.
+        metadata: the games played must fit it, with any observation.
+        settings: None for those of the metadata, without a search.
     """
 
     def __init__(
-        self, name: str, network: "nn.Module", head: NetworkMetadata, seed: int, settings: NetworkSettings | None = None
+        self,
+        name: str,
+        network: "nn.Module",
+        metadata: NetworkMetadata,
+        seed: int,
+        settings: NetworkSettings | None = None,
     ) -> None:
         self.name = name
-        self.head = head
-        self.settings = settings or default_settings(head)
+        self.metadata = metadata
+        self.settings = settings or default_settings(metadata)
         self._network = network
         self._stream = agent_stream(seed)
-        # seconds that a simulation of one game takes, known once the kernels are loaded
-        self._pace: float | None = None
+        # of one game, known once the kernels are loaded
+        self._seconds_per_simulation: float | None = None
 
     def reset(self, seed: int) -> None:
-        """Begin anew with another seed."""
+        """Reset with another seed."""
         self._stream = agent_stream(seed)
 
     def act(self, decisions: DecisionBatch) -> np.ndarray:
         """Return one legal action for each decision, int64 [n], within their time limit if there is one.
 
-        Raises AgentFailure if an answer of the network is not finite.
+        Raises AgentFailure if an output of the network is not finite.
         """
         try:
             return self._decide(decisions)
@@ -125,7 +130,12 @@ class NetworkAgent:
             raise AgentFailure(np.full(len(decisions), -1), dict.fromkeys(range(len(decisions)), str(error))) from None
 
     def _decide(self, decisions: DecisionBatch) -> np.ndarray:
-        if self.settings.sims and self._seconds(decisions) is not None and len(decisions) and self._pace is None:
+        if (
+            self.settings.sims
+            and self._seconds(decisions) is not None
+            and len(decisions)
+            and self._seconds_per_simulation is None
+        ):
             self._load_kernels(decisions)
         if self.settings.sims and self.settings.considered:
             chosen, weights = self.plan(decisions)
@@ -137,14 +147,13 @@ class NetworkAgent:
         else:
             weights, _ = self.evaluate(decisions)
             chosen = weights.argmax(axis=1)
-        return self._drawn(weights) if self.settings.sample else chosen
+        return self._sample(weights) if self.settings.sample else chosen
 
     def evaluate(self, decisions: DecisionBatch) -> tuple[np.ndarray, np.ndarray]:
-        """Return what the network says of each decision, without a search.
+        """Evaluate the network without a search.
 
-        Returns the probabilities of the actions, float32 [n, num_actions], 0 where illegal, and the return, 0 to 1,
-        that each seat may expect, float32 [n, num_players]. Raises NotFiniteError if the network's own answers are not
-        finite.
+        Returns the probabilities of the actions, float32 [n, num_actions], 0 where illegal, and the expected
+        return of each seat, 0 to 1, float32 [n, num_players]. Raises NotFiniteError if an output is not finite.
         """
         import torch
 
@@ -154,26 +163,26 @@ class NetworkAgent:
             illegal = torch.as_tensor(decisions.mask, device=weight.device) == 0
             logits, relative = self._network(*inputs)
             if not torch.isfinite(logits).all() & torch.isfinite(relative).all():
-                raise NotFiniteError("the network's answers are not all finite numbers")
+                raise NotFiniteError("the network's outputs are not all finite numbers")
             priors = logits.float().masked_fill(illegal, -torch.inf).softmax(dim=1).cpu().numpy()
             values = by_seat(relative.float().cpu().numpy(), decisions.seats)
-        if self.head.value == "return":
+        if self.metadata.value == "return":
             # of a value below -88 the power is infinite and the return 0
             with np.errstate(over="ignore"):
                 return priors, 1 / (1 + np.exp(-values))
-        if self.head.value == "change":
+        if self.metadata.value == "reward_minus_score":
             values = values + decisions.margins
-        elif self.head.value == "settled":
+        elif self.metadata.value == "reward_minus_projected_score":
             values = values + decisions.projected_margins
         return priors, 0.5 + 0.5 * np.tanh(values)
 
     def _inputs(self, decisions: DecisionBatch) -> list[np.ndarray]:
-        """Return what the network is shown of each decision, float32 arrays [n, ...], as `build` has it."""
-        inputs = [decisions.observed_as(self.head.observation)]
-        if self.head.architecture.heuristic:
+        """Return the inputs of the network, float32 arrays [n, ...], as `build` lists them."""
+        inputs = [decisions.observed_as(self.metadata.observation)]
+        if self.metadata.architecture.heuristic:
             inputs.append(decisions.action_values)
-        if self.head.architecture.margin_input:
-            # the inverse of by_seat: turned by as many seats the other way
+        if self.metadata.architecture.margin_input:
+            # the inverse of by_seat
             inputs.append(by_seat(decisions.projected_margins, -decisions.seats))
         return inputs
 
@@ -219,37 +228,32 @@ class NetworkAgent:
         return actions, policy
 
     def _load_kernels(self, decisions: DecisionBatch) -> None:
-        """Search a little: a new process loads what it needs at the first call, which is no time to think.
-
-        Then once more, to know how long a simulation takes.
-        """
-        game = decisions.game.with_observation(self.head.observation)
+        """Run a short search, so that loading kernels takes no time of a decision, and a second one to time it."""
+        game = decisions.game.with_observation(self.metadata.observation)
         first = decisions.determinize(agent_stream(0))[:1]
-        for simulations in (1, _TRIED):
+        for num_simulations in (1, _TIMED_SIMULATIONS):
             began = time.perf_counter()
-            gumbel_search(game, first, decisions.mask[:1], self.evaluate, simulations, 0, plies=self.settings.plies)
-            self._pace = (time.perf_counter() - began) / (1 + simulations)
+            gumbel_search(game, first, decisions.mask[:1], self.evaluate, num_simulations, 0, plies=self.settings.plies)
+            self._seconds_per_simulation = (time.perf_counter() - began) / (1 + num_simulations)
 
     def _seconds(self, decisions: DecisionBatch) -> float | None:
         """Return the time for each decision, None for any."""
-        own, limit = self.settings.seconds or None, decisions.seconds_per_move
-        return min((each for each in (own, limit) if each is not None), default=None)
+        limits = (self.settings.seconds or None, decisions.seconds_per_move)
+        return min((each for each in limits if each is not None), default=None)
 
-    def _expected(self, decisions: DecisionBatch) -> int:
-        """Return for how many simulations a game's tree is to have room."""
+    def _estimate_simulations(self, decisions: DecisionBatch) -> int:
+        """Return the number of simulations that the tree of a game needs capacity for."""
         seconds = self._seconds(decisions)
-        if seconds is None or self._pace is None:
+        if seconds is None or self._seconds_per_simulation is None:
             return self.settings.sims
-        return min(self.settings.sims, 1 + int(_FASTER * seconds / max(self._pace, 1e-9)))
+        return min(self.settings.sims, 1 + int(_SHARED_TIME_FACTOR * seconds / max(self._seconds_per_simulation, 1e-9)))
 
-    def _groups(
-        self, decisions: DecisionBatch
-    ) -> Iterator[tuple[np.ndarray, tuple[Game, np.ndarray, int], dict[str, Any]]]:
-        """Yield the open decisions in groups whose trees take no more memory than they may.
+    def _groups(self, decisions: DecisionBatch) -> Iterator[_Group]:
+        """Yield the decisions with a choice in groups whose trees fit into memory.
 
-        Each with its indices int64 [k]; the game, redealt states [k] and size of a tree; settings of the search.
+        Each has indices int64 [k]; the game, determinized states [k] and capacity of a tree; settings of the search.
         """
-        game = decisions.game.with_observation(self.head.observation)
+        game = decisions.game.with_observation(self.metadata.observation)
         states = decisions.determinize(self._stream)
         settings: dict[str, Any] = {
             "c_puct": self.settings.c,
@@ -257,23 +261,25 @@ class NetworkAgent:
             "win_weight": self.settings.win,
             "plies": self.settings.plies,
         }
-        open_ones = np.flatnonzero(decisions.mask.sum(axis=1) > 1)
-        nodes = _tree_size(game, self._expected(decisions))
-        at_once = max(1, _TREES_BYTES // (nodes * node_dtype(game.spec.most_players).itemsize))
+        with_choice = np.flatnonzero(decisions.mask.sum(axis=1) > 1)
+        nodes = _tree_size(game, self._estimate_simulations(decisions))
+        group_size = max(1, _TREES_BYTES // (nodes * node_dtype(game.spec.most_players).itemsize))
         began = time.perf_counter()
-        for first in range(0, len(open_ones), at_once):
-            group = open_ones[first : first + at_once]
-            settings["ends"] = deadline_of(decisions, int(group[0]), began, len(group))
+        for first in range(0, len(with_choice), group_size):
+            group = with_choice[first : first + group_size]
+            settings["deadline"] = deadline_of(decisions, int(group[0]), began, len(group))
             if self.settings.seconds:
-                settings["ends"] = min(settings["ends"], time.perf_counter() + len(group) * self.settings.seconds)
+                settings["deadline"] = min(
+                    settings["deadline"], time.perf_counter() + len(group) * self.settings.seconds
+                )
             yield group, (game, states.take(group), nodes), settings
 
-    def _drawn(self, weights: np.ndarray) -> np.ndarray:
-        """Return one action for each row, int64 [n], drawn in proportion to weights [n, num_actions]."""
+    def _sample(self, weights: np.ndarray) -> np.ndarray:
+        """Sample an action for each row, int64 [n], in proportion to weights [n, num_actions]."""
         sums = weights.cumsum(axis=1, dtype=np.float64)
-        shares = np.array([int(draw(self._stream, _UNIT)) for _ in range(len(weights))]) / _UNIT
+        points = np.array([int(draw(self._stream, _UNIT)) for _ in range(len(weights))]) / _UNIT
         # the first action whose sum lies above a point below the whole: one with a weight
-        return (sums <= (shares * sums[:, -1])[:, None]).sum(axis=1)
+        return (sums <= (points * sums[:, -1])[:, None]).sum(axis=1)
 
 
 def by_seat(relative: np.ndarray, seats: np.ndarray) -> np.ndarray:
@@ -286,20 +292,20 @@ def by_seat(relative: np.ndarray, seats: np.ndarray) -> np.ndarray:
     return np.take_along_axis(relative, columns, axis=1)
 
 
-def default_settings(head: NetworkMetadata) -> NetworkSettings:
+def default_settings(metadata: NetworkMetadata) -> NetworkSettings:
     """Return the settings that a network was trained with, without a search."""
-    return NetworkSettings(plies=head.leaf_plies, win=head.win_weight)
+    return NetworkSettings(plies=metadata.leaf_plies, win=metadata.win_weight)
 
 
-def _tree_size(game: Game, simulations: int) -> int:
-    """Return how many nodes a game's tree gets: enough for all simulations, but never more than a group's memory."""
-    # each opens one node at most, and makes one more for what chance brings
-    wanted = 1 + game.num_actions + simulations * (1 + min(game.num_actions, _USUAL_ACTIONS))
-    return min(wanted, _TREES_BYTES // node_dtype(game.spec.most_players).itemsize)
+def _tree_size(game: Game, num_simulations: int) -> int:
+    """Return the capacity of a tree in nodes: enough for all simulations, within the memory of a group."""
+    # each expands one node at most, and adds one more for a chance event
+    needed = 1 + game.num_actions + num_simulations * (1 + min(game.num_actions, _USUAL_ACTIONS))
+    return min(needed, _TREES_BYTES // node_dtype(game.spec.most_players).itemsize)
 
 
 def bundled_networks() -> list[str]:
-    """Return the names of the networks that come with the package."""
+    """Return the names of the bundled networks."""
     folder = resources.files(__package__) / "weights"
     if not folder.is_dir():
         return []
@@ -318,7 +324,7 @@ def read_settings(text: str, words: list[str], defaults: NetworkSettings) -> Net
 
 
 def make(game: Game, text: str, argument: str, seed: int) -> NetworkAgent:
-    """Return the agent of a shipped network or of a file; see `registry.make_agent`.
+    """Return the agent of a bundled network or of a file; see `registry.make_agent`.
 
     A name with a slash, or that ends in .safetensors, is a file's. Raises ValueError, one sentence, if there is no
     such network, if the file is none or damaged, if it was trained for another game or other options, or if a setting
@@ -331,20 +337,20 @@ def make(game: Game, text: str, argument: str, seed: int) -> NetworkAgent:
     except ImportError:
         raise agent_error(text, "it needs the extra 'train': pip install 'meeplezoo[train]'") from None
     try:
-        network, head = load_network(_network_path(name))
-        check_fits(head, game)
+        network, metadata = load_network(_network_path(name))
+        check_fits(metadata, game)
     except ValueError as error:
         raise agent_error(text, error) from None
-    settings = read_settings(text, words, default_settings(head))
-    return NetworkAgent(text, network, head, seed, settings)
+    settings = read_settings(text, words, default_settings(metadata))
+    return NetworkAgent(text, network, metadata, seed, settings)
 
 
 def _network_path(name: str) -> Path | Traversable:
-    """Return where the file of a network lies; ValueError if the name is that of a shipped one and there is none."""
+    """Return where the file of a network lies; ValueError if the name is not a file and no bundled network has it."""
     if name.endswith(SUFFIX) or Path(name).name != name:
         return Path(name)
-    shipped = bundled_networks()
-    if name not in shipped:
-        have = f"those that come with the package are {', '.join(shipped)}" if shipped else "none come with the package"
+    bundled = bundled_networks()
+    if name not in bundled:
+        have = f"the bundled networks are {', '.join(bundled)}" if bundled else "there are no bundled networks"
         raise ValueError(f"there is no network {shorten(name)}; {have}, and files end in {SUFFIX}")
     return resources.files(__package__) / "weights" / f"{name}{SUFFIX}"

@@ -18,7 +18,7 @@ from .cases import Case, FaultFound
 from .containers import change_content
 from .games import check_legal, warm_all
 from .hostile import NUMBERS, PYTHON, TEXTS, to_json
-from .mutations import change_bytes, change_text, change_tree, several, written
+from .mutations import change_bytes, change_text, change_tree, format_number, several
 from .networks import files_of_networks
 from .verdicts import wrong_sentence
 
@@ -81,7 +81,7 @@ def _with_settings(kind: str, draw: random.Random) -> str:
     parts = []
     for _ in range(several(draw)):
         name = draw.choice(names)
-        value = draw.choice((usual.get(name, "1"), *map(written, NUMBERS), *TEXTS))
+        value = draw.choice((usual.get(name, "1"), *map(format_number, NUMBERS), *TEXTS))
         parts.append(f"{name}={value}")
     return f"{kind}{',' if ':' in kind else ':'}{','.join(parts)}"
 

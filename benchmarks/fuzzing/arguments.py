@@ -217,7 +217,7 @@ def _things(game: Game) -> dict[str, Any]:
         "observation_size": game.observation_size,
         "array": _array,
         "read_only": _read_only,
-        "unaligned": _unaligned,
+        "unaligned": _misalign,
     }
 
 
@@ -236,12 +236,12 @@ def _read_only(array: np.ndarray) -> np.ndarray:
     return array
 
 
-def _unaligned(array: np.ndarray) -> np.ndarray:
+def _misalign(array: np.ndarray) -> np.ndarray:
     """Return the array one byte off where its type would lie."""
     if array.dtype.hasobject:
         return array
-    room = np.zeros(array.nbytes + 1, np.uint8)
-    moved = room[1:].view(array.dtype).reshape(array.shape)
+    buffer = np.zeros(array.nbytes + 1, np.uint8)
+    moved = buffer[1:].view(array.dtype).reshape(array.shape)
     moved[...] = array
     return moved
 

@@ -12,7 +12,7 @@ from ...envs import GameBatch
 from ...envs.engine.rewards import SETTINGS_DTYPE, outcome_dtype
 from .cases import Case, FaultFound
 from .containers import change_file, hostile_number
-from .games import drawn_game, use_batch, use_state, warm_all
+from .games import draw_game, use_batch, use_state, warm_all
 from .mutations import several
 
 _FILE = "batch.npz"
@@ -30,7 +30,7 @@ class Batches:
 
     def make(self, draw: random.Random) -> Case:
         """Return the file of a batch of one to five games with changes."""
-        batch = _drawn_batch(draw)
+        batch = _draw_batch(draw)
         batch.save(_FILE)
         content = Path(_FILE).read_bytes()
         Path(_FILE).unlink()
@@ -54,9 +54,9 @@ class Batches:
             raise FaultFound(f"{type(error).__name__} after a damaged batch was loaded", str(error)) from error
 
 
-def _drawn_batch(draw: random.Random) -> GameBatch:
+def _draw_batch(draw: random.Random) -> GameBatch:
     batch = GameBatch(
-        drawn_game(draw),
+        draw_game(draw),
         draw.choice((1, 1, 2, 3, 5)),
         rewards=draw.choice(("outcome", "margin", "rank")),
         auto_reset=draw.random() < 0.5,

@@ -28,7 +28,7 @@ class Case:
 
 
 @dataclass(frozen=True)
-class Ended:
+class CommandResult:
     """How a command ended: its exit code and what it wrote; `interrupted`: it was sent Ctrl-C by the fuzzer."""
 
     command: str
@@ -59,7 +59,7 @@ class Target(Protocol):
         """Return an input, the same one for the same draws."""
         ...
 
-    def run(self, case: Case) -> Ended | None:
+    def run(self, case: Case) -> CommandResult | None:
         """Read an input whose files lie in the working folder, and use what was read; raise if it is refused."""
         ...
 

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from types import FrameType
 from typing import Any
 
-from .cases import Ended, FaultFound
+from .cases import CommandResult, FaultFound
 
 SECONDS_TO_WORK = 2.0
 """A command that has taken its arguments and works gets Ctrl-C after this time."""
@@ -21,7 +21,7 @@ _READERS = {"open", "read_bytes", "read_text", "read_file"}
 
 def run_command(
     words: Sequence[str], typed: bytes = b"", interrupt_after: float | None = None, apart: bool = False
-) -> Ended:
+) -> CommandResult:
     """Run `meeplezoo WORDS ...` and return how it ended; FaultFound if it waits for a file when it is interrupted.
 
     Arguments:
@@ -32,7 +32,7 @@ def run_command(
     return _run_apart(words, typed, interrupt_after) if apart else _run_here(words, typed, interrupt_after)
 
 
-def _run_here(words: Sequence[str], typed: bytes, interrupt_after: float | None) -> Ended:
+def _run_here(words: Sequence[str], typed: bytes, interrupt_after: float | None) -> CommandResult:
     from ...cli.main import main
 
     streams = sys.stdin, sys.stdout, sys.stderr
@@ -47,7 +47,7 @@ def _run_here(words: Sequence[str], typed: bytes, interrupt_after: float | None)
     )
     sys.stdin, sys.stdout, sys.stderr = caught
     try:
-        with _interrupted_after(interrupt_after) as interrupted_in:
+        with _interrupt_after(interrupt_after) as interrupted_in:
             code = main(list(words))
     finally:
         sys.stdin, sys.stdout, sys.stderr = streams
@@ -58,7 +58,7 @@ def _run_here(words: Sequence[str], typed: bytes, interrupt_after: float | None)
             os.sched_setaffinity(0, cores)
     if not _READERS.isdisjoint(interrupted_in):
         raise FaultFound("waits for a file that does not end", " ".join(words))
-    ended = Ended(_name(words), code, _text(output.getvalue()), _text(errors.getvalue()), bool(interrupted_in))
+    ended = CommandResult(_name(words), code, _text(output.getvalue()), _text(errors.getvalue()), bool(interrupted_in))
     del caught
     return ended
 
@@ -68,7 +68,7 @@ def _name(words: Sequence[str]) -> str:
 
 
 @contextmanager
-def _interrupted_after(seconds: float | None) -> Iterator[list[str]]:
+def _interrupt_after(seconds: float | None) -> Iterator[list[str]]:
     """Raise KeyboardInterrupt in this thread after a time; the list then holds the function that was at work."""
     interrupted: list[str] = []
     if seconds is None or not hasattr(signal, "setitimer"):
@@ -88,7 +88,7 @@ def _interrupted_after(seconds: float | None) -> Iterator[list[str]]:
         signal.signal(signal.SIGALRM, previous)
 
 
-def _run_apart(words: Sequence[str], typed: bytes, interrupt_after: float | None) -> Ended:
+def _run_apart(words: Sequence[str], typed: bytes, interrupt_after: float | None) -> CommandResult:
     command = [sys.executable, "-m", f"{__package__.split('.')[0]}.cli", *words]
     pipe = subprocess.PIPE
     process = subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe)
@@ -103,7 +103,7 @@ def _run_apart(words: Sequence[str], typed: bytes, interrupt_after: float | None
         process.kill()
         raise
     output, errors = written
-    return Ended(_name(words), process.returncode, _text(output), _text(errors), interrupted)
+    return CommandResult(_name(words), process.returncode, _text(output), _text(errors), interrupted)
 
 
 def _text(written: bytes) -> str:

@@ -11,11 +11,11 @@ from ...cli.main import COMMANDS
 from ...cli.move_entry import short_form
 from ...envs import game_names, make_game
 from ...envs.records.record import record_line
-from .cases import PIPE, Case, Ended
+from .cases import PIPE, Case, CommandResult
 from .command import SECONDS_TO_WORK, run_command
-from .games import drawn_game, drawn_record, warm_all
+from .games import draw_game, draw_record, warm_all
 from .hostile import NUMBERS, PYTHON, TEXTS, to_json
-from .mutations import change_bytes, change_text, change_tree, several, written
+from .mutations import change_bytes, change_text, change_tree, format_number, several
 from .training import load_training
 
 _APART = 0.03
@@ -51,11 +51,11 @@ class CommandLines:
         words = draw.choice(_usual_words(command, draw.choice(game_names())))
         notes = []
         for _ in range(several(draw)):
-            words, note = _changed(words, self._flags[command], draw)
+            words, note = _change(words, self._flags[command], draw)
             notes.append(note)
         words = [command, *words] if draw.random() < 0.97 else words
         files = {
-            "games.jsonl": record_line(drawn_record(drawn_game(draw), draw)),
+            "games.jsonl": record_line(draw_record(draw_game(draw), draw)),
             "c.yaml": yaml.safe_dump({"game": draw.choice(game_names()), "algorithm": "ppo", **_CONFIG}).encode(),
             "t.yaml": yaml.safe_dump({"game": game_names()[0], "agents": ["random", "greedy"], "rounds": 1}).encode(),
             "text.txt": b"some text\n",
@@ -67,7 +67,7 @@ class CommandLines:
         apart = draw.random() < _APART
         return Case({"words": _harmless(words, apart), "apart": apart}, files, f"{command}: {'; '.join(notes)}")
 
-    def run(self, case: Case) -> Ended:
+    def run(self, case: Case) -> CommandResult:
         """Run it; a command that works gets Ctrl-C after a while."""
         words = case.words["words"]
         # those that only read are done at once
@@ -100,10 +100,10 @@ def _usual_words(command: str, game: str) -> list[list[str]]:
     return known.get(command, [[], [game]])
 
 
-def _changed(words: list[str], flags: list[str], draw: random.Random) -> tuple[list[str], str]:
+def _change(words: list[str], flags: list[str], draw: random.Random) -> tuple[list[str], str]:
     words = list(words)
     place = draw.randrange(len(words) + 1)
-    hostile = draw.choice((*TEXTS, *map(written, NUMBERS), *_FILES, _SURROGATE))
+    hostile = draw.choice((*TEXTS, *map(format_number, NUMBERS), *_FILES, _SURROGATE))
     kind = draw.choice(("replace", "replace", "flag", "flag", "insert", "remove", "repeat", "change", "exchange"))
     if kind == "flag" and flags:
         flag = draw.choice(flags)
@@ -164,7 +164,7 @@ class TypedLines:
         words = ["play", game.name, "human", "random", "--seed", "1"]
         return Case({"words": words, "apart": draw.random() < _APART}, {"typed": typed}, f"{game.name}: {note}")
 
-    def run(self, case: Case) -> Ended:
+    def run(self, case: Case) -> CommandResult:
         """Play with the lines as input."""
         typed = Path("typed").read_bytes()
         return run_command(case.words["words"], typed, SECONDS_TO_WORK, apart=case.words["apart"])
@@ -178,7 +178,7 @@ def _line(move: dict[str, Any], draw: random.Random) -> str:
         to_json(move),
         to_json(changed),
         str(draw.randrange(50)),
-        written(draw.choice(NUMBERS)),
+        format_number(draw.choice(NUMBERS)),
         draw.choice(TEXTS),
         draw.choice(("?", "q", "quit", "", " ", "{", "[" * 5000)),
     )

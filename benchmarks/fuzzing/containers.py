@@ -52,7 +52,7 @@ def change_content(name: str, data: bytes, draw: random.Random) -> tuple[bytes, 
     """Return content with one change, made in the innermost container that can be opened."""
     if not data or draw.random() < _AS_BYTES:
         return change_bytes(data, draw)
-    payload = _checked_payload(data)
+    payload = _find_checked_payload(data)
     if payload is not None:
         inner, note = change_content(name, payload, draw)
         head = data[: len(data) - len(payload)]
@@ -70,7 +70,7 @@ def change_content(name: str, data: bytes, draw: random.Random) -> tuple[bytes, 
     return _change_lines(data, draw)
 
 
-def _checked_payload(data: bytes) -> bytes | None:
+def _find_checked_payload(data: bytes) -> bytes | None:
     """Return what stands behind the first line if that holds its SHA-256."""
     head, end, payload = data.partition(b"\n")
     found = _CHECKSUM.search(head) if end and len(head) < 1000 else None

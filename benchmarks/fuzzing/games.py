@@ -19,14 +19,14 @@ _PLIES_TO_WARM = 40
 _MOST_PLIES = 40
 
 
-def drawn_game(draw: random.Random) -> Game:
+def draw_game(draw: random.Random) -> Game:
     """Return a game with drawn options."""
     name = draw.choice(game_names())
-    options = {option.name: _drawn_value(option, draw) for option in describe(name).options}
+    options = {option.name: _draw_value(option, draw) for option in describe(name).options}
     return make_game(name, observation=draw.choice(describe(name).observations), **options)
 
 
-def _drawn_value(option: Option, draw: random.Random) -> Any:
+def _draw_value(option: Option, draw: random.Random) -> Any:
     if isinstance(option, Choice):
         return draw.choice(option.choices)
     if option.high - option.low < 10:
@@ -34,7 +34,7 @@ def _drawn_value(option: Option, draw: random.Random) -> Any:
     return draw.choice((option.default,) * 4 + (option.low, option.high))
 
 
-def played(game: Game, plies: int, draw: random.Random) -> tuple[list[tuple[State, int]], State]:
+def play_random(game: Game, plies: int, draw: random.Random) -> tuple[list[tuple[State, int]], State]:
     """Return the (state before, action) of so many random plies, or fewer to the end, and the state after them."""
     state = game.new(draw.randrange(1000))
     history: list[tuple[State, int]] = []
@@ -48,20 +48,20 @@ def played(game: Game, plies: int, draw: random.Random) -> tuple[list[tuple[Stat
     return history, state
 
 
-def drawn_state(game: Game, draw: random.Random) -> State:
+def draw_state(game: Game, draw: random.Random) -> State:
     """Return a game somewhere in its course, rarely at its end."""
     if draw.random() < 0.1:
         batch = GameBatch(game, 1, auto_reset=False)
         batch.reset(draw.randrange(1000))
         batch.play_out(10_000)
         return batch.states[0].copy()
-    return played(game, draw.randrange(_MOST_PLIES), draw)[1]
+    return play_random(game, draw.randrange(_MOST_PLIES), draw)[1]
 
 
-def drawn_record(game: Game, draw: random.Random) -> Record:
+def draw_record(game: Game, draw: random.Random) -> Record:
     """Return the record of a short game, ended by a player's failure if it is cut short."""
     plies = draw.choice((0, 1, 3, 8, 20))
-    history, state = played(game, plies, draw)
+    history, state = play_random(game, plies, draw)
     agents = ["random"] * game.num_players
     first = history[0][0] if history else state
     forfeit = None if game.is_over(state) else (int(state["to_move"]), "took longer than 1 s for a move")

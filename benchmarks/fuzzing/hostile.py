@@ -103,14 +103,14 @@ NUMBERS: tuple[Any, ...] = (
 _PLAIN: tuple[Any, ...] = (*NUMBERS, *TEXTS, None, True, False, [], {}, [[]], [0], {"": 0}, ["a", 1], [None] * 3000)
 
 
-def _nested(opening: str, closing: str, depth: int) -> Raw:
+def _nest(opening: str, closing: str, depth: int) -> Raw:
     return Raw(opening * depth + closing * depth)
 
 
 JSON: tuple[Any, ...] = (
     *_PLAIN,
-    _nested("[", "]", 1000),
-    _nested("[", "]", 100_000),
+    _nest("[", "]", 1000),
+    _nest("[", "]", 100_000),
     Raw('{"a":' * 1000 + "0" + "}" * 1000),
     Raw("9" * 5000),
     Raw("1e400"),
@@ -132,9 +132,9 @@ _LAUGHS = "[&a [x,x,x,x,x,x,x,x,x]" + "".join(
 )
 YAML: tuple[Any, ...] = (
     *_PLAIN,
-    _nested("[", "]", 1000),
-    _nested("[", "]", 100_000),
-    _nested("{a: ", "}", 1000),
+    _nest("[", "]", 1000),
+    _nest("[", "]", 100_000),
+    _nest("{a: ", "}", 1000),
     Raw(f"{_LAUGHS}]"),
     Raw("&a [*a]"),
     Raw("&a {k: *a}"),
@@ -232,7 +232,7 @@ class Unprintable:
         raise RuntimeError("this value has no repr")
 
 
-def _wrapped(wrap: Callable[[Any], Any], depth: int) -> Any:
+def _nest_value(wrap: Callable[[Any], Any], depth: int) -> Any:
     value: Any = 0
     for _ in range(depth):
         value = wrap(value)
@@ -243,8 +243,8 @@ NAMES: dict[str, Any] = {
     "np": np,
     "nan": float("nan"),
     "inf": float("inf"),
-    "nested": lambda depth: _wrapped(lambda value: [value], depth),
-    "nested_object": lambda depth: _wrapped(lambda value: {"a": value}, depth),
+    "nested": lambda depth: _nest_value(lambda value: [value], depth),
+    "nested_object": lambda depth: _nest_value(lambda value: {"a": value}, depth),
     "Decimal": Decimal,
     "Fraction": Fraction,
     "Unprintable": Unprintable,

@@ -65,7 +65,7 @@ def change_text(text: str, draw: random.Random) -> tuple[str, str]:
     """Return a text with a number or word of it replaced, or characters changed, moved or added."""
     numbers = list(_NUMBER.finditer(text))
     if numbers and draw.random() < 0.5:
-        found, number = draw.choice(numbers), written(draw.choice(NUMBERS))
+        found, number = draw.choice(numbers), format_number(draw.choice(NUMBERS))
         return text[: found.start()] + number + text[found.end() :], f"{found[0]} replaced by {_short(number)}"
     kind = draw.choice(("replace", "insert", "remove", "repeat", "case", "word", "whole"))
     place = draw.randrange(len(text)) if text else 0
@@ -89,7 +89,7 @@ def change_text(text: str, draw: random.Random) -> tuple[str, str]:
     return hostile, f"replaced by {_short(hostile)}"
 
 
-def written(number: Any) -> str:
+def format_number(number: Any) -> str:
     """Return a number as a person would type it."""
     return repr(number)
 
@@ -98,25 +98,25 @@ def change_tree(value: Any, draw: random.Random, hostile: Sequence[Any]) -> Chan
     """Return nested data with one part replaced, removed, renamed, repeated or exchanged with another one."""
     value = copy.deepcopy(value)
     paths = _paths(value)
-    path = _drawn_path(paths, draw)
+    path = _draw_path(paths, draw)
     part = _part(value, path)
-    where = written_path(path)
+    where = format_path(path)
     inner = _inner_json(part)
     if inner is not None and draw.random() < 0.9:
         changed, note = change_tree(inner, draw, hostile)
         return _with(value, path, to_json(changed)), f"in the JSON at {where}: {note}"
     if path and path[-1] == _PICKLED and draw.random() < 0.7:
-        return _replaced(value, path, base64.b64encode(PICKLE).decode())
-    changes: list[Callable[[], Changed]] = [lambda: _replaced(value, path, draw.choice(hostile))] * 5
+        return _replace(value, path, base64.b64encode(PICKLE).decode())
+    changes: list[Callable[[], Changed]] = [lambda: _replace(value, path, draw.choice(hostile))] * 5
     if path:
-        changes += [lambda: _removed(value, path), lambda: _exchanged(value, path, draw.choice(paths))]
+        changes += [lambda: _remove(value, path), lambda: _exchange(value, path, draw.choice(paths))]
         changes.append(lambda: _with_note(value, path, [part], f"{where} put into a list"))
     if isinstance(part, dict) and part:
         name = draw.choice(list(part))
-        changes.append(lambda: _key_renamed(value, path, name, draw))
+        changes.append(lambda: _rename_key(value, path, name, draw))
         if any(isinstance(one, Raw) for one in hostile):
             # texts may say a key twice, Python's dictionaries cannot
-            changes.append(lambda: _key_twice(value, path, name))
+            changes.append(lambda: _duplicate_key(value, path, name))
         extra = {**part, draw.choice(("extra", "", "__class__", "\x1b[2J")): draw.choice(hostile)}
         changes.append(lambda: _with_note(value, path, extra, f"a key added at {where}"))
     if isinstance(part, list) and part:
@@ -125,7 +125,7 @@ def change_tree(value: Any, draw: random.Random, hostile: Sequence[Any]) -> Chan
         changes.append(lambda: _with_note(value, path, part[::-1], f"list {where} turned round"))
     if isinstance(part, int | float) and not isinstance(part, bool):
         near = draw.choice((part + 1, part - 1, -part, _as_float(part), str(part), bool(part), part * 1000))
-        changes += [lambda: _replaced(value, path, near)] * 4
+        changes += [lambda: _replace(value, path, near)] * 4
     if isinstance(part, str):
         changes += [lambda: _with_note(value, path, *_text_at(part, where, draw))] * 3
     return draw.choice(changes)()
@@ -138,7 +138,7 @@ def _as_float(number: float) -> float:
         return float("inf")
 
 
-def written_path(path: Path) -> str:
+def format_path(path: Path) -> str:
     """Return a path as ".bag.blue" or ".players[0]", "all" for the whole."""
     return "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in path) or "all"
 
@@ -157,7 +157,7 @@ def _paths(value: Any) -> list[Path]:
     return found
 
 
-def _drawn_path(paths: list[Path], draw: random.Random) -> Path:
+def _draw_path(paths: list[Path], draw: random.Random) -> Path:
     """Return one of the paths: one near the root as often as one anywhere, where most are."""
     if draw.random() < 0.5:
         depth = draw.choice((0, 1, 1, 1, 2, 2, 3))
@@ -184,39 +184,39 @@ def _with_note(value: Any, path: Path, part: Any, note: str) -> Changed:
     return _with(value, path, part), note
 
 
-def _replaced(value: Any, path: Path, part: Any) -> Changed:
-    return _with(value, path, copy.deepcopy(part)), f"{written_path(path)} replaced by {_short(part)}"
+def _replace(value: Any, path: Path, part: Any) -> Changed:
+    return _with(value, path, copy.deepcopy(part)), f"{format_path(path)} replaced by {_short(part)}"
 
 
-def _removed(value: Any, path: Path) -> Changed:
+def _remove(value: Any, path: Path) -> Changed:
     del _part(value, path[:-1])[path[-1]]
-    return value, f"{written_path(path)} removed"
+    return value, f"{format_path(path)} removed"
 
 
-def _exchanged(value: Any, path: Path, other: Path) -> Changed:
+def _exchange(value: Any, path: Path, other: Path) -> Changed:
     shorter = min(len(path), len(other))
     if path[:shorter] == other[:shorter]:
-        return _removed(value, path)
+        return _remove(value, path)
     one, two = _part(value, path), _part(value, other)
     _with(value, path, two)
-    return _with(value, other, one), f"{written_path(path)} and {written_path(other)} exchanged"
+    return _with(value, other, one), f"{format_path(path)} and {format_path(other)} exchanged"
 
 
-def _key_twice(value: Any, path: Path, name: Any) -> Changed:
+def _duplicate_key(value: Any, path: Path, name: Any) -> Changed:
     part = _part(value, path)
     try:
         text = to_json(part)
         double = f"{text[:-1]}, {json.dumps(name)}: {to_json(part[name])}}}"
     except (TypeError, ValueError):
-        return _removed(value, (*path, name))
-    return _with(value, path, Raw(double)), f"key {name!r} twice in {written_path(path)}"
+        return _remove(value, (*path, name))
+    return _with(value, path, Raw(double)), f"key {name!r} twice in {format_path(path)}"
 
 
-def _key_renamed(value: Any, path: Path, name: Any, draw: random.Random) -> Changed:
+def _rename_key(value: Any, path: Path, name: Any, draw: random.Random) -> Changed:
     part = _part(value, path)
     other = draw.choice((f"{name} ", str(name).upper(), str(name)[:-1], *TEXTS))
     renamed = {other if key == name else key: member for key, member in part.items()}
-    return _with(value, path, renamed), f"key {name!r} in {written_path(path)} renamed to {_short(other)}"
+    return _with(value, path, renamed), f"key {name!r} in {format_path(path)} renamed to {_short(other)}"
 
 
 def _text_at(text: str, where: str, draw: random.Random) -> tuple[str, str]:

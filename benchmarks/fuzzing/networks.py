@@ -11,7 +11,7 @@ from ...envs.registry import describe
 from .cases import Case
 from .containers import change_file
 from .games import check_legal, warm_all
-from .kept import files_below, made_once
+from .input_cache import files_below, make_once
 
 _SETTINGS = ("", "", "", ",sims=4", ",sims=4,considered=0", ",sims=4,plies=3", ",sample=1")
 
@@ -44,7 +44,7 @@ class Networks:
         self._files = files_of_networks(kept)
         for name in self._files:
             # searches with networks have kernels of their own
-            path = made_once(kept, "networks", _write_networks) / name
+            path = make_once(kept, "networks", _write_networks) / name
             play_with(f"net:{path},sims=4", make_game(name.split("-")[0]))
             play_with(f"net:{path},sims=4,considered=0", make_game(name.split("-")[0]))
 
@@ -63,7 +63,7 @@ class Networks:
 
 def files_of_networks(kept: Path) -> dict[str, bytes]:
     """Return the files of small networks by their names, GAME-NUMBER.safetensors."""
-    return files_below(made_once(kept, "networks", _write_networks))
+    return files_below(make_once(kept, "networks", _write_networks))
 
 
 def _write_networks(folder: Path) -> None:
@@ -85,7 +85,7 @@ class MaskablePPOFiles:
 
     def __init__(self, kept: Path) -> None:
         warm_all()
-        self._files = files_below(made_once(kept, "zips", _write_zips))
+        self._files = files_below(make_once(kept, "zips", _write_zips))
 
     def make(self, draw: random.Random) -> Case:
         """Return a zip with changes."""
@@ -99,8 +99,8 @@ class MaskablePPOFiles:
 
 
 def _write_zips(folder: Path) -> None:
+    from ...training.algorithm import make_algorithm
     from ...training.config_reading import make_config
-    from ...training.learner import make_learner
 
     for name in game_names():
         if describe(name).first_cell_action is not None:
@@ -108,6 +108,6 @@ def _write_zips(folder: Path) -> None:
             continue
         settings = {"game": name, "hidden": [4], "games": 2, "rollout": 4, "minibatch": 4, "decisions": 8}
         config = make_config({**settings, "algorithm": "maskable_ppo", "pool_size": 0})
-        learner = make_learner(config, config.make_game())
+        learner = make_algorithm(config, config.make_game())
         with (folder / f"{name}.zip").open("wb") as file:
             learner.write_agent(file, 1.0)

@@ -9,15 +9,15 @@ from ...envs import Game, game_names, make_game
 from ...envs.options import parse
 from ...envs.registry import describe
 from .cases import Case, FaultFound
-from .games import drawn_game, drawn_state, use_state, warm_all
+from .games import draw_game, draw_state, use_state, warm_all
 from .hostile import NUMBERS, PYTHON, TEXTS, python_value
-from .mutations import change_text, change_tree, several, written
+from .mutations import change_text, change_tree, format_number, several
 
 _PLIES = 3000
 _INCOMPARABLE = ("result", "phase")
 
 
-def _changed(value: Any, draw: random.Random) -> tuple[Any, str]:
+def _change(value: Any, draw: random.Random) -> tuple[Any, str]:
     notes = []
     for _ in range(several(draw)):
         value, note = change_tree(value, draw, PYTHON)
@@ -25,7 +25,7 @@ def _changed(value: Any, draw: random.Random) -> tuple[Any, str]:
     return value, "; ".join(notes)
 
 
-def _told(game: Game) -> dict[str, Any]:
+def _describe_game(game: Game) -> dict[str, Any]:
     return {"name": game.name, "options": dict(game.options), "observation": game.observation}
 
 
@@ -43,12 +43,14 @@ class Moves:
 
     def make(self, draw: random.Random) -> Case:
         """Return a legal move of a drawn state with changes, or another value in its place."""
-        game = drawn_game(draw)
-        state = drawn_state(game, draw)
+        game = draw_game(draw)
+        state = draw_state(game, draw)
         moves = game.legal_moves(state) or [game.move(draw.randrange(game.num_actions))]
-        move, note = _changed(draw.choice(moves), draw)
+        move, note = _change(draw.choice(moves), draw)
         # the state is made again from the position
-        return Case({"game": _told(game), "position": game.position(state), "move": move}, note=f"{game.name}: {note}")
+        return Case(
+            {"game": _describe_game(game), "position": game.position(state), "move": move}, note=f"{game.name}: {note}"
+        )
 
     def run(self, case: Case) -> None:
         """Look the move up and play it."""
@@ -77,9 +79,9 @@ class Positions:
 
     def make(self, draw: random.Random) -> Case:
         """Return the position of a drawn state with changes."""
-        game = drawn_game(draw)
-        position, note = _changed(game.position(drawn_state(game, draw)), draw)
-        return Case({"game": _told(game), "position": position}, note=f"{game.name}: {note}")
+        game = draw_game(draw)
+        position, note = _change(game.position(draw_state(game, draw)), draw)
+        return Case({"game": _describe_game(game), "position": position}, note=f"{game.name}: {note}")
 
     def run(self, case: Case) -> None:
         """Read the position, and play on from it to the end."""
@@ -111,15 +113,15 @@ class Options:
 
     def make(self, draw: random.Random) -> Case:
         """Return the options of a drawn game with changes, as values or as texts."""
-        game = drawn_game(draw)
+        game = draw_game(draw)
         if draw.random() < 0.3:
             texts = [f"{name}={value}" for name, value in game.options.items()]
             place = draw.randrange(len(texts))
             name = texts[place].partition("=")[0]
-            hostile = draw.choice((*TEXTS, *map(written, NUMBERS)))
+            hostile = draw.choice((*TEXTS, *map(format_number, NUMBERS)))
             texts[place], note = draw.choice(((f"{name}={hostile}", "a value"), change_text(texts[place], draw)))
             return Case({"name": game.name, "texts": texts}, note=f"{game.name}: {note}: {texts[place][:40]!r}")
-        told, note = _changed(_told(game), draw)
+        told, note = _change(_describe_game(game), draw)
         return Case({"told": told}, note=f"{game.name}: {note}")
 
     def run(self, case: Case) -> None:

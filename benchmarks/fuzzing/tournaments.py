@@ -5,11 +5,11 @@ from pathlib import Path
 
 from ...agents.arena.folder import TournamentFolder
 from ...envs import game_names
-from .cases import Case, Ended
+from .cases import Case, CommandResult
 from .command import SECONDS_TO_WORK, run_command
 from .containers import change_file
 from .games import warm_all
-from .kept import files_below, made_once
+from .input_cache import files_below, make_once
 
 _BOT_FILE = "bot.py"
 _BOT = b"def choose(observation, mask):\n    return int(mask.argmax())\n"
@@ -39,7 +39,7 @@ class Tournaments:
 
     def __init__(self, kept: Path) -> None:
         warm_all()
-        folder = made_once(kept, "tournaments", _write_tournaments)
+        folder = make_once(kept, "tournaments", _write_tournaments)
         self._folders = {path.name: files_below(path, "t/") for path in sorted(folder.iterdir())}
 
     def make(self, draw: random.Random) -> Case:
@@ -60,7 +60,7 @@ class Tournaments:
         files[name], note = change_file(name, files[name], draw)
         return Case(["--resume", "t"], {**files, _BOT_FILE: _BOT}, note)
 
-    def run(self, case: Case) -> Ended:
+    def run(self, case: Case) -> CommandResult:
         """Go on with the tournament, or begin it."""
         words = ["tournament", *case.words, "--processes", "1"]
         return run_command(words, interrupt_after=SECONDS_TO_WORK)

@@ -10,13 +10,13 @@ import yaml
 
 from ...envs import game_names
 from ...envs.registry import describe
-from .cases import Case, Ended, FaultFound
+from .cases import Case, CommandResult, FaultFound
 from .command import SECONDS_TO_WORK, run_command
 from .containers import change_file
 from .games import warm_all
 from .hostile import NUMBERS, TEXTS, YAML, Raw, to_yaml
-from .kept import files_below, made_once
-from .mutations import change_text, written
+from .input_cache import files_below, make_once
+from .mutations import change_text, format_number
 
 _ALGORITHMS = ("maskable_ppo", "ppo", "alphazero")
 _SMALL = {
@@ -97,7 +97,7 @@ class Configs:
         how = "train" if draw.random() < (0.3 if overrides[-1:] and overrides[-1] in _SIZES else 0.04) else "read"
         return Case({"how": how, "overrides": overrides}, {"c.yaml": content}, note)
 
-    def run(self, case: Case) -> Ended | None:
+    def run(self, case: Case) -> CommandResult | None:
         """Read the config, look whether it can be trained, write it and read it again; or train with it."""
         overrides = case.words["overrides"]
         if case.words["how"] == "train":
@@ -119,7 +119,7 @@ def _override(settings: dict[str, Any], draw: random.Random) -> str:
     hostile = draw.choice(YAML)
     value = hostile.text if isinstance(hostile, Raw) else to_yaml(hostile).removesuffix("...\n").rstrip("\n")
     if draw.random() < 0.3:
-        value = written(draw.choice(NUMBERS))
+        value = format_number(draw.choice(NUMBERS))
     if draw.random() < 0.15:
         return change_text(f"{name}={value}", draw)[0]
     if name == "run":
@@ -158,7 +158,7 @@ class Checkpoints:
     def __init__(self, kept: Path) -> None:
         warm_all()
         load_training()
-        runs = made_once(kept, "runs", _write_runs)
+        runs = make_once(kept, "runs", _write_runs)
         self._runs = {
             name: {path: content for path, content in files_below(runs / name, "run/").items() if not _is_bulky(path)}
             for name in _ALGORITHMS
@@ -174,7 +174,7 @@ class Checkpoints:
         files[path], note = change_file(path, files[path], draw)
         return Case("train" if draw.random() < 0.15 else "resume", files, f"{name}: {note}")
 
-    def run(self, case: Case) -> Ended | None:
+    def run(self, case: Case) -> CommandResult | None:
         """Resume the run, let it learn once more, and save it; or let the command do so."""
         if case.words == "train":
             return run_command(["train", "--resume", "run", "minutes=0"], interrupt_after=2 * SECONDS_TO_WORK)
@@ -185,7 +185,7 @@ class Checkpoints:
         folder, config = open_run_folder("run")
         trainer = Trainer(config, folder, ProgressLine(io.StringIO()), resume=True)
         # on from the games, networks and windows of the checkpoint
-        trainer.learner.iterate(trainer.progress.iteration)
+        trainer.algorithm.train_iteration(trainer.progress.iteration)
         trainer.save()
         return None
 
@@ -196,7 +196,7 @@ class Runs:
     refusals = ()
 
     def __init__(self, kept: Path) -> None:
-        runs = made_once(kept, "runs", _write_runs)
+        runs = make_once(kept, "runs", _write_runs)
         self._files: dict[str, dict[str, bytes]] = {}
         for name in _ALGORITHMS:
             files = {path: content for path, content in files_below(runs / name).items() if not _is_bulky(path)}
@@ -212,7 +212,7 @@ class Runs:
         damaged[path], note = change_file(path, damaged[path], draw)
         return Case(draw.choice(([], [], ["--json"])), {**files, **damaged}, note)
 
-    def run(self, case: Case) -> Ended:
+    def run(self, case: Case) -> CommandResult:
         """List the runs."""
         ended = run_command(["runs", *case.words, "runs"])
         if ended.code == 0 and "good" not in ended.output:

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from ...envs.system.messages import escape_controls
-from .cases import Case, Ended, FaultFound, Target
+from .cases import Case, CommandResult, FaultFound, Target
 
 ACCEPTED, REFUSED, FAULT = "accepted", "refused", "fault"
 
@@ -48,23 +48,23 @@ def judge(target: Target, case: Case) -> Verdict:
     try:
         ended = target.run(case)
     except BaseException as error:
-        return _of_exception(error, (ValueError, OSError, *target.refusals))
-    return Verdict(ACCEPTED) if ended is None else _of_command(ended)
+        return _judge_exception(error, (ValueError, OSError, *target.refusals))
+    return Verdict(ACCEPTED) if ended is None else _judge_command(ended)
 
 
-def _of_exception(error: BaseException, documented: tuple[type[BaseException], ...]) -> Verdict:
+def _judge_exception(error: BaseException, documented: tuple[type[BaseException], ...]) -> Verdict:
     try:
         text = str(error)
     except Exception as second:
         text = f"its text raises {type(second).__name__}"
     place = _place(error)
     if isinstance(error, FaultFound):
-        return Verdict(FAULT, text, _clipped(error.details), place)
+        return Verdict(FAULT, text, _truncate(error.details), place)
     foreign = isinstance(error, _RAW_ERRORS) or (isinstance(error, OSError) and error.errno is None)
     if foreign or not isinstance(error, documented):
-        return Verdict(FAULT, type(error).__name__, _clipped(text), place)
+        return Verdict(FAULT, type(error).__name__, _truncate(text), place)
     wrong = wrong_sentence(text)
-    return Verdict(FAULT, wrong, _clipped(text), place) if wrong else Verdict(REFUSED, type(error).__name__, text)
+    return Verdict(FAULT, wrong, _truncate(text), place) if wrong else Verdict(REFUSED, type(error).__name__, text)
 
 
 def wrong_sentence(text: str) -> str:
@@ -88,11 +88,11 @@ def has_controls(text: str, allowed: str = "") -> bool:
     return any(unicodedata.category(each) in ("Cc", "Cs") and each not in allowed for each in set(text))
 
 
-def _of_command(ended: Ended) -> Verdict:
+def _judge_command(ended: CommandResult) -> Verdict:
     codes = (*_EXIT_CODES, _INTERRUPTED) if ended.interrupted else _EXIT_CODES
     lines = [line for line in re.split(r"[\r\n]", ended.errors) if line.strip()]
     last = lines[-1] if lines else ""
-    shown, place = _clipped(last), f"meeplezoo {ended.command}".strip()
+    shown, place = _truncate(last), f"meeplezoo {ended.command}".strip()
     if "Traceback (most recent" in ended.errors:
         return Verdict(FAULT, "traceback", shown, _last_frame(ended.errors))
     if ended.code not in codes:
@@ -100,13 +100,13 @@ def _of_command(ended: Ended) -> Verdict:
     if has_controls(ended.errors, _LAYOUT):
         return Verdict(FAULT, "control characters on stderr", shown, place)
     if has_controls(ended.output, _LAYOUT):
-        return Verdict(FAULT, "control characters on stdout", _clipped(_line_with_controls(ended.output)), place)
+        return Verdict(FAULT, "control characters on stdout", _truncate(_line_with_controls(ended.output)), place)
     if ended.code in (0, _INTERRUPTED):
         return Verdict(ACCEPTED)
     if not last.startswith("meeplezoo"):
         return Verdict(FAULT, f"exit code {ended.code} without a sentence", shown, place)
     if ended.code == 2 and len(lines) > 1:
-        return Verdict(FAULT, "error text of several lines", _clipped(" | ".join(lines)), place)
+        return Verdict(FAULT, "error text of several lines", _truncate(" | ".join(lines)), place)
     wrong = wrong_sentence(last)
     return Verdict(FAULT, wrong, shown, place) if wrong else Verdict(REFUSED, f"exit code {ended.code}", last, place)
 
@@ -115,7 +115,7 @@ def _line_with_controls(text: str) -> str:
     return next(line for line in text.splitlines() or [text] if has_controls(line, _LAYOUT))
 
 
-def _clipped(text: str) -> str:
+def _truncate(text: str) -> str:
     """Return a text of the table: printable, on one line, short."""
     shown = escape_controls(text)
     return shown if len(shown) <= 200 else f"{shown[:190]}... ({len(text)} characters)"
@@ -127,7 +127,7 @@ def _place(error: BaseException) -> str:
     fuzzer = str(Path(__file__).parent)
     inside = [one for one in frames if one.filename.startswith(fuzzer)]
     own = [one for one in frames if _is_own(one.filename)] or inside
-    return _written(own[-1].filename, own[-1].lineno, own[-1].name) if own else ""
+    return _format_place(own[-1].filename, own[-1].lineno, own[-1].name) if own else ""
 
 
 def _last_frame(text: str) -> str:
@@ -138,7 +138,7 @@ def _last_frame(text: str) -> str:
 def frames_of_package(text: str) -> list[str]:
     """Return the lines of the package, outside the fuzzer, in a traceback of Python or of its crash handler."""
     frames = re.findall(r'File "(.*)", line (\d+),? in (\S+)', text)
-    return [_written(file, int(line), function) for file, line, function in frames if _is_own(file)]
+    return [_format_place(file, int(line), function) for file, line, function in frames if _is_own(file)]
 
 
 def _is_own(file: str) -> bool:
@@ -146,5 +146,5 @@ def _is_own(file: str) -> bool:
     return file.startswith(str(_PACKAGE)) and not outside
 
 
-def _written(file: str, line: int | None, function: str) -> str:
+def _format_place(file: str, line: int | None, function: str) -> str:
     return f"{Path(file).relative_to(_PACKAGE)}:{line} {function}"

@@ -55,7 +55,7 @@ class Worker:
         if message["do"] == "run":
             for index in message["indices"]:
                 try:
-                    case = self._made(target, one.name, index)
+                    case = self._make_case(target, one.name, index)
                 except Exception as error:
                     # the fuzzer's own fault, told like any other so that a long run goes on
                     broken = Verdict(FAULT, f"no input: {type(error).__name__} in the fuzzer", str(error)[:200])
@@ -63,13 +63,13 @@ class Worker:
                     continue
                 self._answer_input(target, case, index)
         elif message["do"] == "keep":
-            case = self._made(target, one.name, message["index"])
+            case = self._make_case(target, one.name, message["index"])
             write_case(Path(message["path"]), one.name, case, message["about"])
         else:
             self._answer_input(target, read_case(Path(message["path"]))[1], 0)
         self._tell({"done": True})
 
-    def _made(self, target: Target, name: str, index: int) -> Case:
+    def _make_case(self, target: Target, name: str, index: int) -> Case:
         lay_out(self._place, Case(None))
         os.chdir(self._place)
         return make_case(target, name, self._seed, index)

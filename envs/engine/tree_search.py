@@ -165,20 +165,26 @@ def _descend(
         current = child
         if settings[0]["closed_loop"] and state["status"] == RUNNING:
             key = _hash_observation(state, np.int64(settings[0]["encoding"]), workspace.observation)
-            outcome = find_chance_child(nodes, child, key)
-            if outcome == 0:
-                if num_nodes >= len(nodes):
-                    break
-                outcome = num_nodes
-                num_nodes += 1
-                clear_node(nodes[outcome], 0, key, 1.0)
-                nodes[outcome]["next"] = nodes[child]["first"]
-                nodes[child]["first"] = outcome
-            path[depth] = outcome
+            current, num_nodes = _open_outcome(nodes, child, num_nodes, key)
+            if current == 0:
+                break
+            path[depth] = current
             depth += 1
-            current = outcome
     trees.depths[game] = depth
     trees.num_nodes[game] = num_nodes
+
+
+@kernel
+def _open_outcome(nodes: np.ndarray, child: Integer, num_nodes: Integer, key: Integer) -> tuple[Integer, Integer]:
+    """Return the chance outcome of an action, a new one if it is not there, 0 if there is no room; and nodes in use."""
+    outcome = find_chance_child(nodes, child, key)
+    if outcome == 0 and num_nodes < len(nodes):
+        outcome = num_nodes
+        num_nodes += 1
+        clear_node(nodes[outcome], 0, key, 1.0)
+        nodes[outcome]["next"] = nodes[child]["first"]
+        nodes[child]["first"] = outcome
+    return outcome, num_nodes
 
 
 @kernel

@@ -113,6 +113,8 @@ def read_position(game: "Game", position: Any, seed: int) -> np.ndarray:
     notation.fill(game.options, own, position["phase"], state)
     if over:
         _check_result(game, state, position["result"])
+    elif not game.mask(state).any():
+        refuse("position", "nothing is legal in it, although it is not over")
     return states.reshape(())
 
 

@@ -16,6 +16,7 @@ from typing import IO, Any
 
 from .locks import try_lock
 from .messages import escape_controls
+from .strict_json import json_bytes
 
 _LONGEST_PATH = 200
 _TEMPORARY = re.compile(r"\.meeplezoo-[0-9a-f]{12}\.tmp")
@@ -53,6 +54,12 @@ def write_atomically(path: Path, mode: str = "wb") -> Iterator[IO[Any]]:
     except BaseException:
         temporary.unlink(missing_ok=True)
         raise
+
+
+def write_json(path: Path, value: Any, indent: int = 1) -> None:
+    """Write a value atomically as JSON in UTF-8, with a line end behind it."""
+    with write_atomically(path) as file:
+        file.write(json_bytes(value, indent=indent) + b"\n")
 
 
 def append(path: Path, content: bytes) -> None:
@@ -95,6 +102,12 @@ def read_lines(path: str | Path, limit: int) -> Iterator[bytes]:
                 raise ValueError(f"line {number}: is longer than {limit:,} bytes, the most that is read")
             yield line
             number += 1
+
+
+def find_free_path(path: Path) -> Path:
+    """Return the path, or the first of path-2, path-3 ... at which there is nothing."""
+    candidates = [path, *(path.with_name(f"{path.name}-{number}") for number in range(2, 1000))]
+    return next(candidate for candidate in candidates if not candidate.exists())
 
 
 def shown_path(path: str | Path) -> str:

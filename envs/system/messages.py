@@ -38,6 +38,16 @@ def escape_controls(text: str, keep: str = "") -> str:
     return "".join(shown)
 
 
+def pluralize(number: int, noun: str) -> str:
+    """Return a number with its noun, like "1 game", "1,000 games", "2 plies" or "3 passes"."""
+    if number == 1:
+        return f"1 {noun}"
+    if noun.endswith(("ch", "s", "sh", "x")):
+        return f"{number:,} {noun}es"
+    is_consonant_y = noun.endswith("y") and noun[-2:-1] not in tuple("aeiou")
+    return f"{number:,} {noun[:-1]}ies" if is_consonant_y else f"{number:,} {noun}s"
+
+
 def display_width(text: str) -> int:
     """Return how many columns of a terminal a text takes: East Asian wide characters two, combining ones none."""
     if text.isascii():
@@ -51,15 +61,15 @@ def _columns(character: str) -> int:
     return 2 if unicodedata.east_asian_width(character) in "WF" else 1
 
 
-def cut_middle(text: str, width: int) -> str:
+def cut_middle(text: str, width: int, ellipsis: str = "...") -> str:
     """Return a text in at most `width` columns, its middle cut out if it is longer: names often differ at their end."""
     # what takes no column counts as well: a name may have any number of marks on one letter
     sizes = [max(1, _columns(each)) for each in text]
     if sum(sizes) <= width:
         return text
-    kept = width - len("...")
+    kept = width - len(ellipsis)
     head, tail = _count_fitting(sizes, kept - kept // 2), _count_fitting(sizes[::-1], kept // 2)
-    return f"{text[:head]}...{text[len(text) - tail :]}"
+    return f"{text[:head]}{ellipsis}{text[len(text) - tail :]}"
 
 
 def _count_fitting(sizes: list[int], width: int) -> int:

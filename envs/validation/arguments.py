@@ -1,6 +1,6 @@
-"""Arguments of the interfaces that are words, or that should not be there: checked alike everywhere."""
+"""Arguments that are words or numbers, or that should not be there: checked alike everywhere."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from ..system.messages import shorten
@@ -11,6 +11,34 @@ def check_choice(value: Any, name: str, choices: Sequence[str]) -> str:
     if not isinstance(value, str) or value not in choices:
         raise ValueError(f"{name} must be one of {', '.join(choices)}, not {shorten(value)}")
     return str(value)
+
+
+def check_positive(value: Any, name: str, most: float) -> float:
+    """Return a number above 0, at most `most`; ValueError, one sentence, for anything else."""
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value <= most:
+        raise ValueError(f"{name} must be a number above 0, at most {most:,}, not {shorten(value)}")
+    return value
+
+
+def parse_pairs(
+    texts: Iterable[str], noun: str, parsers: Mapping[str, Callable[[str], Any]], unknown: Callable[[str], str]
+) -> dict[str, Any]:
+    """Return the values of texts like "name=value", each parsed by the parser of its name.
+
+    `unknown` makes the message for a name without a parser. Raises ValueError, one sentence, for such a name, for a
+    text of another form, and for a name that is given twice.
+    """
+    values: dict[str, Any] = {}
+    for text in texts:
+        name, equals, value = text.partition("=")
+        if name not in parsers:
+            raise ValueError(unknown(shorten(name)))
+        if not equals:
+            raise ValueError(f"{noun} {shorten(text)} must have the form name=value")
+        if name in values:
+            raise ValueError(f"{noun} {name} is given twice")
+        values[name] = parsers[name](value)
+    return values
 
 
 def name_options(options: Any) -> str:

@@ -15,6 +15,7 @@ _COMMON = ("game", "options", "phase", "to_move", "result")
 _CELL = 56.0
 _LINE = 34.0
 _PADDING = 24.0
+_EMPTY = "\N{MIDDLE DOT}"
 
 
 @dataclass(frozen=True)
@@ -89,7 +90,7 @@ def _sections(position: Position) -> list[tuple[str, list[list[str]]]]:
 
 def _rows(value: Any) -> list[list[str]]:
     if isinstance(value, list) and value and all(isinstance(row, list) and row for row in value):
-        return [[str(cell) for cell in row] for row in value]
+        return [[_EMPTY if cell in (0, None, "") else str(cell) for cell in row] for row in value]
     if isinstance(value, dict) and value:
         return [[f"{_words(key)}: {part}" for key, part in value.items()]]
     if isinstance(value, list) and value:

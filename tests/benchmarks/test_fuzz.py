@@ -91,10 +91,10 @@ def test_no_faults_in_inputs_that_reach_kernels():
 
 
 def test_shares_add_up():
-    shares = {one.name: number for one, number in fuzz.shares(FORMATS, 20_000)}
-    assert len(shares) == len(FORMATS)
-    assert abs(sum(shares.values()) - 20_000) < len(FORMATS)
-    assert min(fuzz.shares(FORMATS, 1), key=lambda share: share[1])[1] == 1
+    counts = {one.name: number for one, number in fuzz.split_inputs(FORMATS, 20_000)}
+    assert len(counts) == len(FORMATS)
+    assert abs(sum(counts.values()) - 20_000) < len(FORMATS)
+    assert min(fuzz.split_inputs(FORMATS, 1), key=lambda item: item[1])[1] == 1
 
 
 def test_inputs_follow_from_seed_and_index(tmp_path, monkeypatch):

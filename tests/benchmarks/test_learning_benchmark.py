@@ -14,18 +14,17 @@ import pytest
 
 pytest.importorskip("sb3_contrib")
 
-from meeplezoo.benchmarks import head_to_head as learning_duels
-from meeplezoo.benchmarks import learning
+from meeplezoo.benchmarks import head_to_head, learning
 from meeplezoo.benchmarks.learning_processes import Interrupted, Job, run_jobs
 from meeplezoo.benchmarks.learning_run import (
     Plan,
-    carry_out,
-    expected_decisions,
-    next_leg,
-    pace_is_known,
-    pace_of,
-    planned_decisions,
-    shortened_settings,
+    estimate_decisions,
+    extrapolate_decisions,
+    measure_throughput,
+    next_segment,
+    run,
+    scale_settings,
+    throughput_is_known,
 )
 from meeplezoo.benchmarks.learning_statistics import bootstrap, compare, curve, interquartile_mean, score, summary
 from meeplezoo.training.config_reading import make_config
@@ -148,59 +147,63 @@ def rows_of(*numbers):
     ]
 
 
-def read_leg(leg):
-    return {name: float(value) for name, value in (text.split("=") for text in leg)}
+def read_segment(segment):
+    return {name: float(value) for name, value in (text.split("=") for text in segment)}
 
 
 def test_legs_end_at_the_points_and_the_schedule_with_the_time():
     begun = rows_of((0, 0.0))
     # nothing is known but what was expected; the first evaluation's three seconds are added
-    assert read_leg(next_leg(begun, 100.0, 4, 5000)) == {"decisions": 5000, "minutes": pytest.approx(28 / 60)}
+    assert read_segment(next_segment(begun, 100.0, 4, 5000)) == {"decisions": 5000, "minutes": pytest.approx(28 / 60)}
     # the first iteration, slow and with lessons, is left out: 100 decisions in two seconds
     rows = [*begun, *rows_of((0, 0.0), *((400 + 100 * number, 10.0 + 2 * number) for number in range(8)))[1:]]
     assert (rows[-1]["decisions"], rows[-1]["training_seconds"]) == (1100, 24.0)
-    leg = read_leg(next_leg(rows, 100.0, 4, 5000))
-    assert leg["decisions"] == planned_decisions(rows, 100.0, 5000) == 1100 + 76 * 50
+    segment = read_segment(next_segment(rows, 100.0, 4, 5000))
+    assert segment["decisions"] == extrapolate_decisions(rows, 100.0, 5000) == 1100 + 76 * 50
     # half an iteration from the point at 25 s is near enough: on to 50 s, and half an iteration less
-    assert leg["minutes"] == pytest.approx((27 + 26 - 1) / 60)
+    assert segment["minutes"] == pytest.approx((27 + 26 - 1) / 60)
     late = [*rows, *rows_of((0, 0), (4700, 99.1))[1:]]
     late[-1]["iteration"] = 45
-    assert next_leg(late, 100.0, 4, 5000) == []
+    assert next_segment(late, 100.0, 4, 5000) == []
 
 
 def test_a_plan_is_never_behind_what_has_been_done():
     # games that have not ended yet: nothing learned from after the lessons
     rows = rows_of((0, 0.0), (400, 1.0), (400, 2.0), (400, 3.0))
-    assert planned_decisions(rows, 10.0, 350) == 400 + 35 * 7
+    assert extrapolate_decisions(rows, 10.0, 350) == 400 + 35 * 7
     rows = rows_of((0, 0.0), (400, 1.0), (500, 2.0), (600, 3.0), (700, 9.999))
-    assert planned_decisions(rows, 10.0, 350) == 701
+    assert extrapolate_decisions(rows, 10.0, 350) == 701
 
 
 def test_pace():
     rows = rows_of((0, 0.0), (50, 9.0), (60, 10.0), (130, 12.0))
-    assert pace_of(rows, 64) == {"first_decisions": 50, "first_seconds": 9.0, "decisions_per_second": 80 / 3}
-    assert not pace_is_known(rows, 20, 5.0)
-    assert pace_is_known([*rows, *rows_of((0, 0), (230, 15.0))[1:]], 60, 5.0)
+    assert measure_throughput(rows, 64) == {
+        "first_decisions": 50,
+        "first_seconds": 9.0,
+        "decisions_per_second": 80 / 3,
+    }
+    assert not throughput_is_known(rows, 20, 5.0)
+    assert throughput_is_known([*rows, *rows_of((0, 0), (230, 15.0))[1:]], 60, 5.0)
     # too few decisions yet, but after three minutes that has to do
-    assert not pace_is_known([*rows, *rows_of((0, 0), (229, 15.0))[1:]], 60, 5.0)
-    assert pace_is_known([*rows, *rows_of((0, 0), (229, 200.0))[1:]], 60, 5.0)
+    assert not throughput_is_known([*rows, *rows_of((0, 0), (229, 15.0))[1:]], 60, 5.0)
+    assert throughput_is_known([*rows, *rows_of((0, 0), (229, 200.0))[1:]], 60, 5.0)
     # no game has ended: as if all decisions were to be learned from
-    assert pace_of(rows_of((0, 0.0), (0, 1.0), (0, 3.0), (0, 5.0)), 64)["decisions_per_second"] == 2 * 64 / 4
+    assert measure_throughput(rows_of((0, 0.0), (0, 1.0), (0, 3.0), (0, 5.0)), 64)["decisions_per_second"] == 2 * 64 / 4
 
 
 def test_a_run_of_a_tenth_has_a_tenth_of_the_lessons():
     zero = make_config({"game": "azul", "algorithm": "alphazero", "decisions": 10_000, "warm_decisions": 2000})
-    pace = {"first_decisions": 100, "first_seconds": 1.0, "decisions_per_second": 10.0}
+    throughput = {"first_decisions": 100, "first_seconds": 1.0, "decisions_per_second": 10.0}
     # of 1,000 decisions 200 take 2 s, 800 take 80 s
-    assert expected_decisions(zero, pace, 82.0) == 1000
-    assert shortened_settings(zero, 0.1) == ["warm_decisions=200"]
+    assert estimate_decisions(zero, throughput, 82.0) == 1000
+    assert scale_settings(zero, 0.1) == ["warm_decisions=200"]
     without = make_config({"game": "azul", "algorithm": "alphazero", "decisions": 10_000, "warm_decisions": 0})
-    assert expected_decisions(without, pace, 82.0) == 820
-    assert shortened_settings(without, 0.1) == ["warm_decisions=0"]
+    assert estimate_decisions(without, throughput, 82.0) == 820
+    assert scale_settings(without, 0.1) == ["warm_decisions=0"]
     ppo = make_config({"game": "azul", "algorithm": "ppo", "decisions": 10_000, "snapshot_interval": 25})
-    assert expected_decisions(ppo, pace, 82.0) == 820
-    assert shortened_settings(ppo, 0.1) == ["snapshot_interval=2"]
-    assert shortened_settings(ppo, 0.0) == ["snapshot_interval=1"]
+    assert estimate_decisions(ppo, throughput, 82.0) == 820
+    assert scale_settings(ppo, 0.1) == ["snapshot_interval=2"]
+    assert scale_settings(ppo, 0.0) == ["snapshot_interval=1"]
 
 
 # --- configs and calls
@@ -279,13 +282,13 @@ def test_wrong_calls(tmp_path, monkeypatch, capsys, words, message):
 def test_a_folder_is_neither_used_twice_nor_mixed_up(tmp_path, capsys):
     settings = learning.Settings(1.0, 2, 50, 2, [])
     with pytest.raises(ValueError, match=r"is no folder of this benchmark: it has no settings.json"):
-        learning.begin(tmp_path, settings, resume=True)
-    learning.begin(tmp_path / "new", settings, resume=False)
-    learning.begin(tmp_path / "new", settings, resume=True)
+        learning.prepare_folder(tmp_path, settings, resume=True)
+    learning.prepare_folder(tmp_path / "new", settings, resume=False)
+    learning.prepare_folder(tmp_path / "new", settings, resume=True)
     with pytest.raises(ValueError, match="new is not empty"):
-        learning.begin(tmp_path / "new", settings, resume=False)
+        learning.prepare_folder(tmp_path / "new", settings, resume=False)
     with pytest.raises(ValueError, match=r"new was begun with minutes = 1.0, which cannot become 2.0"):
-        learning.begin(tmp_path / "new", learning.Settings(2.0, 2, 50, 2, []), resume=True)
+        learning.prepare_folder(tmp_path / "new", learning.Settings(2.0, 2, 50, 2, []), resume=True)
 
 
 def test_quick_is_one_game_and_small():
@@ -321,7 +324,7 @@ def in_this_process(monkeypatch):
         for job in jobs:
             if not job.result.is_file():
                 done.append(job.name)
-                assert carry_out(Plan(**json.loads(json.dumps(job.plan)))) == 0
+                assert run(Plan(**json.loads(json.dumps(job.plan)))) == 0
         return []
 
     monkeypatch.setattr(learning, "run_jobs", run_here)
@@ -334,28 +337,28 @@ def test_a_tiny_comparison(tmp_path, capsys, in_this_process):
     both = ["--algorithms", "maskable_ppo", "alphazero"]
     assert learning.main(words_for(out, *both, "--seeds", "1", "--json", str(tmp_path / "copy.json"))) == 0
     names = ["azul-maskable_ppo", "azul-alphazero"]
-    assert in_this_process == [*(f"paces-{name}" for name in names), *(f"runs-{name}-0" for name in names)]
+    assert in_this_process == [*(f"throughputs-{name}" for name in names), *(f"runs-{name}-0" for name in names)]
     captured = capsys.readouterr()
     assert "| game | algorithm | runs | after 0 min |" in captured.out
     assert "left out" not in captured.err
     content = json.loads((out / "learning.json").read_text())
     assert content == json.loads((tmp_path / "copy.json").read_text())
     assert [row["algorithm"] for row in content["rows"]] == ["maskable_ppo", "alphazero"]
-    for run in content["runs"]:
-        times = [one["training_seconds"] for one in run["evaluations"]]
+    for entry in content["runs"]:
+        times = [one["training_seconds"] for one in entry["evaluations"]]
         assert times[0] < 0.1
         assert len(times) >= 3
         # the end is that of an iteration; the first one, which loads and compiles, may take longer than all the time
         assert times[-1] > 0.8 * SECONDS
-        assert run["seconds"] > run["training_seconds"]
-        assert set(run["evaluations"][-1]["results"]) == {"random", "greedy"}
-        assert run["decisions"] > 0
-        assert run["schedule"] > 0.5
-    (duel,) = content["duels"]
-    assert (duel["game"], duel["algorithm"], duel["opponent"]) == ("azul", "maskable_ppo", "alphazero")
-    assert duel["seeds"] == [0]
-    assert duel["win_rates"] == [duel["iqm"]]
-    assert duel["iqm"] in (0, 0.25, 0.5, 0.75, 1)
+        assert entry["seconds"] > entry["training_seconds"]
+        assert set(entry["evaluations"][-1]["results"]) == {"random", "greedy"}
+        assert entry["decisions"] > 0
+        assert entry["schedule"] > 0.5
+    (match,) = content["head_to_head"]
+    assert (match["game"], match["algorithm"], match["opponent"]) == ("azul", "maskable_ppo", "alphazero")
+    assert match["seeds"] == [0]
+    assert match["win_rates"] == [match["iqm"]]
+    assert match["iqm"] in (0, 0.25, 0.5, 0.75, 1)
     assert "| azul | maskable_ppo | alphazero |" in captured.out
     assert (out / "learning.png").read_bytes().startswith(b"\x89PNG")
     # one more seed: what has ended is not trained again
@@ -367,10 +370,10 @@ def test_a_tiny_comparison(tmp_path, capsys, in_this_process):
     content = json.loads((out / "learning.json").read_text())
     (row,) = content["rows"]
     assert row["seeds"] == [0, 1]
-    assert content["duels"] == []
+    assert content["head_to_head"] == []
 
 
-def test_duels_are_played_seed_by_seed_and_for_three_players_both_ways(tmp_path, monkeypatch):
+def test_head_to_head_games_are_played_seed_by_seed_and_for_three_players_both_ways(tmp_path, monkeypatch):
     played = []
 
     class Result:
@@ -380,7 +383,7 @@ def test_duels_are_played_seed_by_seed_and_for_three_players_both_ways(tmp_path,
         played.append((game.num_players, [Path(name.partition(":")[2]).parent.name for name in names], games, seed))
         return Result
 
-    monkeypatch.setattr(learning_duels, "evaluate", note)
+    monkeypatch.setattr(head_to_head, "evaluate", note)
     runs, folders = [], []
     for algorithm, kind in (("ppo", "safetensors"), ("maskable_ppo", "zip")):
         for seed in range(2 if algorithm == "ppo" else 3):
@@ -389,7 +392,7 @@ def test_duels_are_played_seed_by_seed_and_for_three_players_both_ways(tmp_path,
             RunFolder(folder).last(kind).touch()
             runs.append({"game": "azul", "options": {"num_players": 3}, "algorithm": algorithm, "seed": seed})
             folders.append(folder)
-    one, other = learning_duels.play_duels(runs, folders, 7)
+    one, other = head_to_head.play_head_to_head(runs, folders, 7)
     assert (one["algorithm"], one["opponent"], one["seeds"]) == ("ppo", "maskable_ppo", [0, 1])
     assert (other["algorithm"], other["opponent"]) == ("maskable_ppo", "ppo")
     assert one["win_rates"] == [0.75, 0.75]
@@ -399,9 +402,9 @@ def test_duels_are_played_seed_by_seed_and_for_three_players_both_ways(tmp_path,
 
 
 def test_an_interrupted_run_is_saved_and_goes_on(tmp_path):
-    pace = {"first_decisions": 100, "first_seconds": 0.5, "decisions_per_second": 500.0}
+    throughput = {"first_decisions": 100, "first_seconds": 0.5, "decisions_per_second": 500.0}
     overrides = [*TINY_OF_ZERO, "evaluation_opponents=[random]", "evaluation_games=2", "seed=0"]
-    plan = Plan("azul/alphazero", overrides, str(tmp_path / "run"), False, pace, 5.0, 2, ["random"], 2)
+    plan = Plan("azul/alphazero", overrides, str(tmp_path / "run"), False, throughput, 5.0, 2, ["random"], 2)
     job = Job("one", asdict(plan), plan.result, tmp_path / "plan.json", tmp_path / "log.txt")
     run = RunFolder(plan.folder)
 
@@ -419,7 +422,7 @@ def test_an_interrupted_run_is_saved_and_goes_on(tmp_path):
     trained = before[-1]["training_seconds"]
     assert 0 < trained < 300
     # of its time a second is left
-    assert carry_out(replace(plan, minutes=(trained + 1) / 60)) == 0
+    assert run(replace(plan, minutes=(trained + 1) / 60)) == 0
     after = run.read_metrics()
     assert after[: len(before)] == before
     result = json.loads(plan.result.read_text())
@@ -437,12 +440,20 @@ def test_ctrl_c_says_how_to_go_on(tmp_path, monkeypatch, capsys):
 
 
 def test_a_process_that_fails_is_named(tmp_path, capsys):
-    plan = {"config": "no/config", "overrides": [], "folder": str(tmp_path / "run"), "measure": True, "pace": None}
+    plan = {
+        "config": "no/config",
+        "overrides": [],
+        "folder": str(tmp_path / "run"),
+        "measure": True,
+        "throughput": None,
+    }
     rest = {"minutes": 1.0, "points": 1, "final_references": [], "final_games": 1}
-    job = Job("bad", {**plan, **rest}, tmp_path / "run" / "pace.json", tmp_path / "plan.json", tmp_path / "log.txt")
-    assert run_jobs([job], 1, "speeds") == [job]
+    job = Job(
+        "bad", {**plan, **rest}, tmp_path / "run" / "throughput.json", tmp_path / "plan.json", tmp_path / "log.txt"
+    )
+    assert run_jobs([job], 1, "throughputs") == [job]
     assert "1 of 1, bad FAILED" in capsys.readouterr().err
     assert "there is no config 'no/config'" in job.log.read_text()
     done = tmp_path / "done.json"
     Path(done).touch()
-    assert run_jobs([Job("done", {}, done, tmp_path / "p", tmp_path / "l")], 1, "speeds") == []
+    assert run_jobs([Job("done", {}, done, tmp_path / "p", tmp_path / "l")], 1, "throughputs") == []

@@ -15,7 +15,7 @@ from reference_data import read_lines
 
 from meeplezoo import evaluate, make_game
 from meeplezoo.cli import train
-from meeplezoo.cli.evaluate import table
+from meeplezoo.cli.evaluate import format_table
 from meeplezoo.cli.main import COMMANDS, main
 from meeplezoo.envs.records.record import read_records
 from meeplezoo.envs.records.record_validation import check_record
@@ -170,14 +170,14 @@ def test_speeds_have_digits_that_count():
     assert {speed: two_digits(speed) for speed in speeds} == speeds
     game = make_game("azul")
     slow = replace(evaluate(game, ["random", "random"], 2, 0), seconds=100.0)
-    assert table(slow).splitlines()[-1] == "0.02 games per second, 0 games cut off by a limit"
+    assert format_table(slow).splitlines()[-1] == "0.02 games per second, 0 games cut off by a limit"
 
 
 def test_results_are_written_before_they_are_printed(call, tmp_path, monkeypatch):
     def break_off(evaluation):
         raise BrokenPipeError
 
-    monkeypatch.setattr("meeplezoo.cli.evaluate.table", break_off)
+    monkeypatch.setattr("meeplezoo.cli.evaluate.format_table", break_off)
     path = tmp_path / "table.json"
     assert call("evaluate", "azul", "random", "random", "--games", "2", "--json", path) == (141, "", "")
     assert json.loads(path.read_text())["games"] == 2

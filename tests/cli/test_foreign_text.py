@@ -8,7 +8,7 @@ from xml.etree import ElementTree
 import pytest
 import yaml
 
-from meeplezoo import agents
+from meeplezoo.agents import networks
 from meeplezoo.agents.arena.folder import TournamentFolder
 from meeplezoo.agents.arena.settings import make_settings
 from meeplezoo.agents.arena.tournament import play_tournament
@@ -128,7 +128,9 @@ def test_words_of_the_command_line(call):
 
 def test_files_whose_names_are_not_utf_8(call, tmp_path):
     network = f"net:{NOT_UTF_8}.safetensors"
-    (tmp_path / f"{NOT_UTF_8}.safetensors").symlink_to(Path(agents.__file__).parent / "weights" / "azul-2p.safetensors")
+    (tmp_path / f"{NOT_UTF_8}.safetensors").symlink_to(
+        Path(networks.__file__).parent / "weights" / "azul-2p.safetensors"
+    )
     code, out, err = call("record", "azul", "--agents", f"random,{network}", "--out", f"{NOT_UTF_8}.jsonl")
     assert (code, err) == (0, "")
     assert out.startswith(f"{NOT_UTF_8_SHOWN}.jsonl: 1 game of azul")

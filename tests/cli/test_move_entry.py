@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from meeplezoo.cli.move_entry import numbered, read_move, short_form
+from meeplezoo.cli.move_entry import number_moves, read_move, short_form
 from meeplezoo.envs import make_game
 
 
@@ -55,8 +55,8 @@ def test_the_list_of_moves_fits_the_width():
     game = make_game("azul", num_players=4)
     legal = game.legal_moves(game.new(3))
     for width in (20, 80, 200):
-        lines = numbered(legal, width).splitlines()
+        lines = number_moves(legal, width).splitlines()
         assert lines[0] == "Legal moves (source colour line):"
         assert max(map(len, lines[1:])) <= width
         assert len(re.findall(r"\d+\) ", "\n".join(lines))) == len(legal)
-    assert len(numbered(legal, 1).splitlines()) == len(legal) + 1
+    assert len(number_moves(legal, 1).splitlines()) == len(legal) + 1

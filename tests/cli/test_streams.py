@@ -176,9 +176,9 @@ def test_ignored_signals_stay_ignored_and_the_others_are_put_back(ignored):
     request, told = StopRequest(), []
     with stop_on_signal(request, told.append):
         os.kill(os.getpid(), signal.SIGINT)
-        assert not request.asked
+        assert not request.requested
         os.kill(os.getpid(), signal.SIGTERM)
-        assert request.asked
+        assert request.requested
         assert len(told) == 1
         with pytest.raises(KeyboardInterrupt):
             os.kill(os.getpid(), signal.SIGTERM)
@@ -218,9 +218,9 @@ def test_an_interrupt_while_the_line_is_written_stops_all_the_same():
             raise RuntimeError("reentrant call inside <_io.BufferedWriter name='<stdout>'>")
 
     request = StopRequest()
-    with stop_on_signal(request, ProgressLine(Busy()).say):
+    with stop_on_signal(request, ProgressLine(Busy()).print):
         os.kill(os.getpid(), signal.SIGINT)
-    assert request.asked
+    assert request.requested
 
 
 def test_a_progress_line_is_not_wider_than_the_terminal(monkeypatch):

@@ -224,7 +224,7 @@ def test_runs_that_would_take_too_much_memory_are_refused_before_they_begin(
     from meeplezoo.training import memory
     from meeplezoo.training.command import train_command
 
-    monkeypatch.setattr(memory, "memory_of_machine", lambda: 16 * 2**30)
+    monkeypatch.setattr(memory, "machine_memory", lambda: 16 * 2**30)
     known = [one for one in overrides if "window" not in one or "zero" in name]
     assert train_command(name, [*known, f"run={tmp_path / 'run'}"], None) == 2
     error = capsys.readouterr().err
@@ -237,9 +237,9 @@ def test_runs_that_would_take_too_much_memory_are_refused_before_they_begin(
 def test_estimates_count_what_is_made():
     """The large arrays of a run, by the bytes that they have."""
     pytest.importorskip("sb3_contrib")
+    from meeplezoo.training.algorithm import make_algorithm
     from meeplezoo.training.config_reading import make_config
-    from meeplezoo.training.learner import make_learner
-    from meeplezoo.training.memory import estimate_memory, memory_of_machine
+    from meeplezoo.training.memory import estimate_memory, machine_memory
 
     common = {"game": "azul", "decisions": 10, "games": 64, "rollout": 16, "minibatch": 64}
     for algorithm in ("maskable_ppo", "ppo", "alphazero"):
@@ -247,7 +247,7 @@ def test_estimates_count_what_is_made():
         config = make_config({**common, **own, "algorithm": algorithm})
         game = config.make_game()
         estimate = estimate_memory(config, game)
-        learner = make_learner(config, game)
+        learner = make_algorithm(config, game)
         if algorithm == "alphazero":
             made = sum(getattr(learner.window, name).nbytes for name in learner.window.NAMES)
             assert made <= estimate["the window (window)"] < 1.2 * made
@@ -260,7 +260,7 @@ def test_estimates_count_what_is_made():
             buffer.reset()
             made = sum(one.nbytes for one in vars(buffer).values() if hasattr(one, "nbytes"))
             assert 2 * made <= estimate["rollouts (games x rollout)"] < 4 * made
-    assert memory_of_machine() is None or memory_of_machine() > 2**28
+    assert machine_memory() is None or machine_memory() > 2**28
 
 
 DEVICES = ["cuda", "cuda:7", "cuda:-1", "cuda:99999999999999999999", "mps", "meta", "xla", "mkldnn", "abacus", "", "0"]

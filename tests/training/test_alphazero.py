@@ -15,7 +15,7 @@ from meeplezoo.agents.arena.evaluation import evaluate
 from meeplezoo.envs import GameBatch, make_game
 from meeplezoo.envs.engine.rollout import SETTINGS_DTYPE, write_returns
 from meeplezoo.envs.engine.standing import game_returns
-from meeplezoo.training.alphazero import AlphaZeroLearner
+from meeplezoo.training.alphazero import AlphaZeroAlgorithm
 from meeplezoo.training.checkpoint import load_checkpoint
 from meeplezoo.training.config_reading import make_config
 from meeplezoo.training.episode_buffer import EpisodeBuffer, TrainingSamples
@@ -157,7 +157,7 @@ def test_imitation_learns_the_agents_moves_and_not_the_random_ones():
 def test_searches_teach_improved_policies_of_decisions_that_are_open():
     config = zero()
     game = config.make_game()
-    learner = AlphaZeroLearner(config, game)
+    learner = AlphaZeroAlgorithm(config, game)
     (lessons,) = learner._play()
     while not lessons.games:
         (lessons,) = learner._play()
@@ -179,8 +179,8 @@ def test_searches_teach_improved_policies_of_decisions_that_are_open():
 @pytest.mark.parametrize("symmetries", [True, False])
 def test_learning_lowers_the_loss(symmetries, form):
     config = zero(symmetries=symmetries, **form, learning_rate=1e-2, warm_agent="minimax:depth=1")
-    learner = AlphaZeroLearner(config, make_game("azul"))
-    learner.iterate(0)
+    learner = AlphaZeroAlgorithm(config, make_game("azul"))
+    learner.train_iteration(0)
     first = learner._learn(5)
     learner._learn(60)
     last = learner._learn(5)
@@ -189,13 +189,13 @@ def test_learning_lowers_the_loss(symmetries, form):
 
 
 def test_what_plays_is_the_running_mean_of_the_weights():
-    learner = AlphaZeroLearner(zero(), make_game("azul"))
-    learner.iterate(0)
-    before = [parameter.clone() for parameter in learner.playing.parameters()]
+    learner = AlphaZeroAlgorithm(zero(), make_game("azul"))
+    learner.train_iteration(0)
+    before = [parameter.clone() for parameter in learner.ema_network.parameters()]
     learner._step()
-    for old, mean, new in zip(before, learner.playing.parameters(), learner.network.parameters(), strict=True):
+    for old, mean, new in zip(before, learner.ema_network.parameters(), learner.network.parameters(), strict=True):
         torch.testing.assert_close(mean, 0.9 * old + 0.1 * new)
-    plain = AlphaZeroLearner(zero(averaging=0.0), make_game("azul"))
+    plain = AlphaZeroAlgorithm(zero(averaging=0.0), make_game("azul"))
     assert plain.playing is plain.network
 
 
@@ -213,7 +213,7 @@ def test_a_resumed_run_equals_one_that_was_not_stopped(tmp_path):
     assert rows[0] == rows[1]
     game = make_game("azul")
     one, other = (
-        load_checkpoint(RunFolder(tmp_path / name).checkpoint, game)["learner"] for name in ("straight", "resumed")
+        load_checkpoint(RunFolder(tmp_path / name).checkpoint, game)["algorithm"] for name in ("straight", "resumed")
     )
     assert_same(one, other)
     agent = make_agent(f"net:{tmp_path / 'resumed' / 'last.safetensors'}", game, 1)
@@ -232,7 +232,7 @@ def test_with_the_heuristic_a_new_network_plays_much_as_it_does(name):
     for _ in range(25):
         batch.step(batch.random_actions())
     decisions = DecisionBatch(game, batch.states)
-    agent = AlphaZeroLearner(config, game).agent("new", 1)
+    agent = AlphaZeroAlgorithm(config, game).agent("new", 1)
     values = np.where(decisions.mask == 1, decisions.action_values, -np.inf)
     chosen = agent.act(decisions)
     rows = np.arange(60)
@@ -244,9 +244,9 @@ def test_with_the_heuristic_a_new_network_plays_much_as_it_does(name):
 
 def test_players_in_threads_give_the_same_games_as_one_after_the_other():
     game = make_game("azul")
-    learner = AlphaZeroLearner(zero(players=2), game)
+    learner = AlphaZeroAlgorithm(zero(players=2), game)
     together = learner._play()
-    other = AlphaZeroLearner(zero(players=2), game)
+    other = AlphaZeroAlgorithm(zero(players=2), game)
     evaluate_leaves = make_evaluate(other)
     apart = [player.play(evaluate_leaves, 24) for player in other.players]
     for one, two in zip(together, apart, strict=True):
@@ -258,8 +258,8 @@ def test_players_in_threads_give_the_same_games_as_one_after_the_other():
 def test_decisions_that_are_not_searched_teach_the_values_alone():
     config = zero(search_share=0.3, win_weight=1.0, outcome_weight=0.5, games=32)
     game = config.make_game()
-    learner = AlphaZeroLearner(config, game)
-    lessons = learner.players[0].play(make_evaluate(learner), 120)
+    learner = AlphaZeroAlgorithm(config, game)
+    lessons = learner.actors[0].play(make_evaluate(learner), 120)
     assert lessons.games > 20
     sums = lessons.policy.sum(axis=1)
     searched = sums > 0
@@ -269,19 +269,19 @@ def test_decisions_that_are_not_searched_teach_the_values_alone():
     assert np.isin(lessons.returns[~searched], [0, 0.5, 1]).all()
     assert not np.isin(lessons.returns[searched], [0, 0.5, 1]).all()
     # a minibatch of such decisions has nothing for the policy
-    learner.window.add(replace(lessons, policy=np.zeros_like(lessons.policy)))
+    learner.replay_buffer.add(replace(lessons, policy=np.zeros_like(lessons.policy)))
     before = learner.network.policy.weight.detach().clone()
     policy_loss, value_loss, _, _ = learner._step().tolist()
     assert policy_loss == 0
     assert value_loss > 0.1
     assert (learner.network.policy.weight - before).abs().max() < 1e-5
-    assert AlphaZeroLearner(zero(search_share=0.0), game).iterate(1)["time/playing"] > 0
+    assert AlphaZeroAlgorithm(zero(search_share=0.0), game).train_iteration(1)["time/playing"] > 0
 
 
 @pytest.mark.parametrize("value", ["change", "settled"])
 def test_values_are_learned_beside_the_margin(value):
     game = make_game("azul")
-    learner = AlphaZeroLearner(zero(value=value, win_weight=0.0, symmetries=False), game)
+    learner = AlphaZeroAlgorithm(zero(value=value, win_weight=0.0, symmetries=False), game)
     rows = 64
     random = np.random.default_rng(1)
     margins = random.choice([-0.7, 0.7], size=(rows, 2)).astype(np.float32)
@@ -294,7 +294,7 @@ def test_values_are_learned_beside_the_margin(value):
         np.zeros((rows, 0), np.float32),
         margins,
     )
-    learner.window.add(lessons)
+    learner.replay_buffer.add(lessons)
     with torch.no_grad():
         learner.network.values.weight.zero_()
     _, value_loss, _, _ = learner._step().tolist()
@@ -317,7 +317,7 @@ def test_values_are_learned_beside_the_margin(value):
 def test_a_network_sees_settled_margins_and_its_values_begin_there(name, options, form):
     config = zero(game=name, options=options, heuristic=True, heuristic_input=True, value="settled", **form)
     game = config.make_game()
-    learner = AlphaZeroLearner(config, game)
+    learner = AlphaZeroAlgorithm(config, game)
     batch = GameBatch(game, 30)
     batch.reset(5)
     for _ in range(45):
@@ -340,7 +340,7 @@ def test_a_network_sees_settled_margins_and_its_values_begin_there(name, options
 
 
 def test_players_share_the_threads_of_torch(monkeypatch):
-    learner = AlphaZeroLearner(zero(players=2, threads=2), make_game("azul"))
+    learner = AlphaZeroAlgorithm(zero(players=2, threads=2), make_game("azul"))
     seen = []
     monkeypatch.setattr(SelfPlayActor, "play", lambda *arguments: seen.append(torch.get_num_threads()))
     before = torch.get_num_threads()
@@ -355,9 +355,9 @@ def test_players_share_the_threads_of_torch(monkeypatch):
 
 def test_games_in_bfloat16_are_those_of_a_rounded_network():
     config = zero(precision="bfloat16", heuristic=True, heuristic_input=True, value="settled", averaging=0.0)
-    learner = AlphaZeroLearner(config, make_game("azul"))
-    learner.iterate(0)
-    learner.iterate(1)
+    learner = AlphaZeroAlgorithm(config, make_game("azul"))
+    learner.train_iteration(0)
+    learner.train_iteration(1)
     assert {parameter.dtype for parameter in learner.network.parameters()} == {torch.float32}
     batch = GameBatch(learner.game, 64)
     batch.reset(5)
@@ -388,8 +388,8 @@ def test_settings_of_other_algorithms_are_refused():
 
 def test_qwirkle_learns_with_convolutions():
     config = zero(game="qwirkle", network="cells", channels=4, games=4, rollout=400, warm_decisions=200)
-    learner = AlphaZeroLearner(config, config.make_game())
-    learner.iterate(0)
+    learner = AlphaZeroAlgorithm(config, config.make_game())
+    learner.train_iteration(0)
     assert learner.decisions >= 200
     assert all(torch.isfinite(parameter).all() for parameter in learner.network.parameters())
     states = np.array([learner.game.new(1)])

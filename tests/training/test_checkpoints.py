@@ -17,10 +17,10 @@ pytest.importorskip("sb3_contrib")
 import torch
 from tiny_training import assert_same, tiny, train_tiny
 
+from meeplezoo.training.algorithm import check_finite, make_algorithm
 from meeplezoo.training.checkpoint import load_checkpoint, random_states, set_random_states
 from meeplezoo.training.checkpoint_file import read_tree, write_tree
 from meeplezoo.training.command import train_command
-from meeplezoo.training.learner import check_finite, make_learner
 from meeplezoo.training.run_folder import RunFolder
 
 KINDS = {
@@ -102,7 +102,7 @@ def test_other_things_are_not_kept(tmp_path, value):
     assert list(tmp_path.iterdir()) == []
 
 
-def sealed(payload, head=b"meeplezoo-checkpoint/3"):
+def sealed(payload, head=b"meeplezoo-checkpoint/4"):
     """Return a file with a right checksum."""
     return head + b" " + hashlib.sha256(payload).hexdigest().encode() + b"\n" + payload
 
@@ -163,7 +163,7 @@ def saved_by_torch(value):
     return file.getvalue()
 
 
-@pytest.mark.parametrize("head", [b"meeplezoo-checkpoint/2", b"meeplezoo-checkpoint/3", b""])
+@pytest.mark.parametrize("head", [b"meeplezoo-checkpoint/3", b"meeplezoo-checkpoint/4", b""])
 def test_no_code_runs_out_of_a_checkpoint(run, tmp_path, capsys, head):
     folder, _ = run
     mark = tmp_path / "mark"
@@ -235,8 +235,8 @@ def refusal(take, state, place):
 
 def test_every_part_of_a_state_is_looked_at(run):
     folder, config = run
-    state = read_tree(folder.checkpoint)["learner"]
-    learner = make_learner(config, config.make_game())
+    state = read_tree(folder.checkpoint)["algorithm"]
+    learner = make_algorithm(config, config.make_game())
     number = 0
     for place, other in variants(state):
         assert re.fullmatch(".{10,300}", refusal(learner.set_state, other, place))
@@ -273,10 +273,10 @@ def test_states_of_random_generators_are_looked_at(run):
 def test_numbers_of_places_are_in_range(run):
     """Seats, opponents and counters are indices: a wrong one would reach into other memory."""
     folder, config = run
-    learner = make_learner(config, config.make_game())
+    learner = make_algorithm(config, config.make_game())
 
     def with_array(path, change):
-        state = read_tree(folder.checkpoint)["learner"]
+        state = read_tree(folder.checkpoint)["algorithm"]
         *names, last = path.split("/")
         part = state
         for name in names:
@@ -299,17 +299,17 @@ def test_numbers_of_places_are_in_range(run):
 
         return change
 
-    games = {"maskable_ppo": "env/seated/states", "ppo": "games/states", "alphazero": "players/0/batch/states"}
+    games = {"maskable_ppo": "env/seated/states", "ppo": "collector/states", "alphazero": "actors/0/batch/states"}
     cases = [(games[config.algorithm], spoil(field, 9)) for field in ("option_num_players", "to_move", "status")]
     cases += {
         "maskable_ppo": [("env/seated/seats", put(7)), ("env/seated/opponent_of", put(99)), ("env/lengths", put(-1))],
         "ppo": [
-            ("games/seats", put(99)),
-            ("games/seats", put(-2)),
+            ("collector/seats", put(99)),
+            ("collector/seats", put(-2)),
             ("league/wins", put(1e9)),
             ("league/games", put(0)),
         ],
-        "alphazero": [("players/1/histories/seats", put(5)), ("players/1/histories/lengths", put(-1))],
+        "alphazero": [("actors/1/episodes/seats", put(5)), ("actors/1/episodes/lengths", put(-1))],
     }[config.algorithm]
     for path, change in cases:
         assert path.split("/")[0] in refusal(learner.set_state, with_array(path, change), path)

@@ -11,7 +11,7 @@ from tiny_training import assert_same, tiny
 from meeplezoo.agents.networks.architecture import Architecture, build
 from meeplezoo.envs import make_game
 from meeplezoo.envs.interfaces.decision_batch import DecisionBatch
-from meeplezoo.training.league import DECAY, FIRST_GAMES, FrozenPolicy, League, draw_probabilities
+from meeplezoo.training.league import DECAY, PRIOR_GAMES, FrozenPolicy, League, pfsp_probabilities
 
 
 def league_of(players=2, **changes):
@@ -36,19 +36,19 @@ def marks(league):
 def test_probabilities_by_hand():
     rates = np.array([0.5, 0.0, 1.0, 0.9])
     weights = np.array([0.25, 1.0, 0.0, 0.01])
-    np.testing.assert_allclose(draw_probabilities(rates, 0.2, 2.0), 0.05 + 0.8 * weights / 1.26)
-    np.testing.assert_allclose(draw_probabilities(rates, 0.0, 1.0), np.array([0.5, 1.0, 0.0, 0.1]) / 1.6)
-    np.testing.assert_allclose(draw_probabilities(rates, 1.0, 2.0), [0.25] * 4)
-    np.testing.assert_allclose(draw_probabilities(rates, 0.3, 0.0), [0.25] * 4)
+    np.testing.assert_allclose(pfsp_probabilities(rates, 0.2, 2.0), 0.05 + 0.8 * weights / 1.26)
+    np.testing.assert_allclose(pfsp_probabilities(rates, 0.0, 1.0), np.array([0.5, 1.0, 0.0, 0.1]) / 1.6)
+    np.testing.assert_allclose(pfsp_probabilities(rates, 1.0, 2.0), [0.25] * 4)
+    np.testing.assert_allclose(pfsp_probabilities(rates, 0.3, 0.0), [0.25] * 4)
     # all beaten always: all alike
-    np.testing.assert_allclose(draw_probabilities(np.ones(2), 0.1, 2.0), [0.5, 0.5])
+    np.testing.assert_allclose(pfsp_probabilities(np.ones(2), 0.1, 2.0), [0.5, 0.5])
 
 
 @pytest.mark.parametrize("players", [2, 4])
 def test_seats_are_drawn_as_the_config_says(players):
     league = league_of(players, share_league=0.6, league_floor=0.2, league_power=2.0)
     league.grow()
-    league.wins[:] = FIRST_GAMES * np.array([0.9, 0.5, 0.2])
+    league.wins[:] = PRIOR_GAMES * np.array([0.9, 0.5, 0.2])
     seats = league.draw_seats(40_000)
     assert seats.shape == (40_000, players)
     of_league = (seats >= 0).any(axis=1)
@@ -82,10 +82,10 @@ def test_win_rates_by_hand():
     ranks = np.array([[0, 1], [0, 1], [0, 1], [0, 0], [1, 0]])
     league.record(seats, ranks)
     # against 1: won, lost, tied; against 0: won
-    assert league.games[1] == pytest.approx(FIRST_GAMES * DECAY**3 + 3)
-    assert league.wins[1] == pytest.approx(FIRST_GAMES / 2 * DECAY**3 + 1.5)
-    assert league.win_rates[0] == pytest.approx((FIRST_GAMES / 2 * DECAY + 1) / (FIRST_GAMES * DECAY + 1))
-    assert league.logged() == {"league/random": league.win_rates[0], "league/greedy": league.win_rates[1]}
+    assert league.games[1] == pytest.approx(PRIOR_GAMES * DECAY**3 + 3)
+    assert league.wins[1] == pytest.approx(PRIOR_GAMES / 2 * DECAY**3 + 1.5)
+    assert league.win_rates[0] == pytest.approx((PRIOR_GAMES / 2 * DECAY + 1) / (PRIOR_GAMES * DECAY + 1))
+    assert league.metrics() == {"league/random": league.win_rates[0], "league/greedy": league.win_rates[1]}
     before = league.win_rates.copy()
     league.record(seats[2:3], ranks[2:3])
     np.testing.assert_array_equal(league.win_rates, before)
@@ -94,8 +94,8 @@ def test_win_rates_by_hand():
 def test_with_more_players_the_better_place_wins():
     league = league_of(4)
     league.record(np.array([[0, -1, 1, 1]]), np.array([[0, 1, 1, 3]]))
-    assert league.wins[0] == pytest.approx(FIRST_GAMES / 2 * DECAY)
-    assert league.wins[1] == pytest.approx(FIRST_GAMES / 2 * DECAY**2 + 1.5)
+    assert league.wins[0] == pytest.approx(PRIOR_GAMES / 2 * DECAY)
+    assert league.wins[1] == pytest.approx(PRIOR_GAMES / 2 * DECAY**2 + 1.5)
 
 
 def test_a_rate_follows_what_happens():
@@ -124,7 +124,7 @@ def test_it_grows_and_the_newest_replaces_the_oldest():
     assert seen == [[1.0], [1.0, 2.0], [3.0, 2.0]]
     assert league.names == ["random", "greedy", "past 0", "past 1"]
     # the newest begins as an equal
-    np.testing.assert_allclose(league.wins, FIRST_GAMES / 2 + np.array([0, 0, 1, 2]))
+    np.testing.assert_allclose(league.wins, PRIOR_GAMES / 2 + np.array([0, 0, 1, 2]))
     empty = league_of(pool_size=0)
     empty.grow()
     assert len(empty) == 2
@@ -154,7 +154,7 @@ def test_agents_are_those_of_the_iteration():
     league.grow()
     played = {}
     for iteration in (0, 1, 0):
-        league.begin(iteration)
+        league.start_iteration(iteration)
         assert [league.agent(member).name for member in range(3)] == ["random", "greedy", "past 0"]
         assert league.agent(2) is league.agent(2)
         actions = [league.agent(member).act(decisions).tolist() for member in (0, 2)]

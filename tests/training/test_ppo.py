@@ -22,10 +22,10 @@ from meeplezoo.envs.interfaces.decision_batch import DecisionBatch
 from meeplezoo.training.checkpoint import load_checkpoint
 from meeplezoo.training.command import train_command
 from meeplezoo.training.config import settings_of
-from meeplezoo.training.gae import advantages_and_returns
+from meeplezoo.training.gae import compute_gae
 from meeplezoo.training.masked_categorical import legal_probabilities, log_probability_and_entropy, sample
 from meeplezoo.training.ppo import TrainingBatch as Learned
-from meeplezoo.training.ppo import build_batch, clipped_loss, make_learner, normalised
+from meeplezoo.training.ppo import build_batch, clipped_loss, make_algorithm, normalise
 from meeplezoo.training.run_folder import RunFolder
 
 # --- distributions over legal actions
@@ -109,7 +109,7 @@ def scan(plies, gamma, gae_lambda, players, learning=None):
     done = np.array([[ply[3]] for ply in plies])
     seats = np.ones(players, bool) if learning is None else np.array(learning)
     learning = np.broadcast_to(seats, (len(plies), 1, players))
-    return [part[:, 0] for part in advantages_and_returns(rewards, done, movers, learning, values, gamma, gae_lambda)]
+    return [part[:, 0] for part in compute_gae(rewards, done, movers, learning, values, gamma, gae_lambda)]
 
 
 def test_two_players_by_hand():
@@ -199,7 +199,7 @@ def test_lambda_1_and_gamma_1_give_what_the_game_brings():
     movers = random.integers(3, size=(12, 5))
     values = random.normal(size=(12, 5)).astype(np.float32)
     learning = np.ones((12, 5, 3), bool)
-    advantages, has_advantage, returns, _ = advantages_and_returns(rewards, done, movers, learning, values, 1.0, 1.0)
+    advantages, has_advantage, returns, _ = compute_gae(rewards, done, movers, learning, values, 1.0, 1.0)
     to_come = rewards[::-1].cumsum(axis=0)[::-1]
     np.testing.assert_allclose(returns, to_come, atol=1e-4)
     assert has_advantage.all()
@@ -238,8 +238,8 @@ def test_the_loss_by_hand():
 
 
 def test_advantages_are_normalised():
-    np.testing.assert_allclose(normalised(torch.tensor([1.0, 3.0])), [-1.0, 1.0], atol=1e-6)
-    assert float(normalised(torch.tensor([5.0]))[0]) == 0.0
+    np.testing.assert_allclose(normalise(torch.tensor([1.0, 3.0])), [-1.0, 1.0], atol=1e-6)
+    assert float(normalise(torch.tensor([5.0]))[0]) == 0.0
 
 
 # --- rollouts
@@ -247,7 +247,7 @@ def test_advantages_are_normalised():
 
 def learner_of(**changes):
     config = tiny(algorithm="ppo", **changes)
-    return make_learner(config, config.make_game())
+    return make_algorithm(config, config.make_game())
 
 
 @pytest.mark.parametrize(
@@ -257,9 +257,9 @@ def test_a_rollout_says_what_happened(name, players, share):
     changes = {"game": name, "options": {"num_players": players}, "rollout": 130, "games": 4, "rewards": "margin"}
     learner = learner_of(**changes, dense=True, share_league=share)
     learner.league.grow()
-    game, games, rollout = learner.game, learner.games, learner.games.rollout
+    game, games, rollout = learner.game, learner.collector, learner.collector.rollout
     states, seats = games.batch.states.copy(), games.seats.copy()
-    learner.iterate(0)
+    learner.train_iteration(0)
     # the same once more, by hand
     batch = GameBatch(game, 4, rewards="margin")
     batch.reset(0)
@@ -285,8 +285,8 @@ def test_a_rollout_says_what_happened(name, players, share):
 def test_learned_from_are_the_learners_decisions_with_a_successor():
     learner = learner_of(rollout=90, games=8, share_league=0.5)
     with torch.no_grad():
-        learner.games.play(learner._act)
-    rollout = learner.games.rollout
+        learner.collector.play(learner._act)
+    rollout = learner.collector.rollout
     decisions, rows, _ = build_batch(rollout, learner.config)
     chosen = np.zeros((90, 8), bool)
     chosen.reshape(-1)[rows.numpy()] = True
@@ -327,20 +327,20 @@ def test_an_opponent_that_plays_illegally_is_named():
 
     learner.league.agent = lambda member: Illegal()
     with pytest.raises(IllegalMove, match="opponent 'cheat': azul: action"):
-        learner.iterate(0)
+        learner.train_iteration(0)
 
 
 def test_one_step_moves_the_policy_towards_better_actions():
     learner = learner_of(epochs=1, minibatch=512, games=32, rollout=16, share_league=0.0, entropy=0.0)
-    learner.games.play(learner._act)
-    decisions, rows, _ = build_batch(learner.games.rollout, learner.config)
+    learner.collector.play(learner._act)
+    decisions, rows, _ = build_batch(learner.collector.rollout, learner.config)
     chosen = decisions.select(rows)
 
     def mean_of_better():
         with torch.no_grad():
             logits, _ = learner.network(chosen.observation)
             logarithms, _ = log_probability_and_entropy(logits, chosen.mask, chosen.action)
-        return float((normalised(chosen.advantage) * (logarithms - chosen.log_probability)).mean())
+        return float((normalise(chosen.advantage) * (logarithms - chosen.log_probability)).mean())
 
     before = mean_of_better()
     logged = learner._learn(decisions, rows)
@@ -350,7 +350,7 @@ def test_one_step_moves_the_policy_towards_better_actions():
 
 
 def test_target_kl_ends_the_epochs():
-    calm, wild = (learner_of(epochs=8, learning_rate=0.03, target_kl=kl).iterate(0) for kl in (None, 1e-4))
+    calm, wild = (learner_of(epochs=8, learning_rate=0.03, target_kl=kl).train_iteration(0) for kl in (None, 1e-4))
     assert calm["train/epochs"] == 8
     assert wild["train/epochs"] < 8
 
@@ -391,11 +391,11 @@ def test_the_file_plays_as_the_learner_does(straight):
     assert head.training["config"]["share_league"] == 0.5
     assert head.value == "reward"
     trainer = train_tiny(straight, algorithm="ppo", resume=True)
-    assert_same(network.state_dict(), trainer.learner.network.state_dict())
+    assert_same(network.state_dict(), trainer.algorithm.network.state_dict())
     game = make_game("azul")
     states = np.array([game.new(seed) for seed in range(20)])
     of_file = make_agent(f"net:{RunFolder(straight).last('safetensors')}", game, 1)
-    actions = trainer.learner.agent("learner", 1).act(DecisionBatch(game, states))
+    actions = trainer.algorithm.agent("learner", 1).act(DecisionBatch(game, states))
     np.testing.assert_array_equal(of_file.act(DecisionBatch(game, states)), actions)
     logits, _ = network(torch.from_numpy(DecisionBatch(game, states).observation))
     mask = torch.from_numpy(DecisionBatch(game, states).mask)
@@ -404,7 +404,7 @@ def test_the_file_plays_as_the_learner_does(straight):
 
 def test_values_of_dense_rewards_are_added_to_the_margin():
     learner = learner_of(options={"num_players": 3}, dense=True, rollout=16)
-    states = learner.games.batch.states.copy()
+    states = learner.collector.batch.states.copy()
     states["score"][:, 1] = 25
     decisions = DecisionBatch(learner.game, states)
     _, returns = learner.agent("learner", 1).evaluate(decisions)

@@ -25,7 +25,7 @@ from meeplezoo.training.config_files import change_config, config_names, config_
 from meeplezoo.training.config_reading import make_config, settings_help
 from meeplezoo.training.demo import run_demo
 from meeplezoo.training.maskable_ppo_opponents import OpponentPool
-from meeplezoo.training.progress import ProgressLine, duration
+from meeplezoo.training.progress import ProgressLine, format_duration
 from meeplezoo.training.run_folder import RunFolder
 from meeplezoo.training.trainer import Trainer
 
@@ -195,7 +195,7 @@ def test_a_stopped_and_resumed_run_equals_one_that_was_not(straight, tmp_path):
     assert metrics(path) == metrics(straight)[:4]
     stopped = load_checkpoint(RunFolder(path).checkpoint, make_game("azul"))
     assert stopped["progress"].iteration == 3
-    assert len(stopped["learner"]["pool"]["past"]) == 1
+    assert len(stopped["algorithm"]["pool"]["past"]) == 1
     train_tiny(path, resume=True)
     assert_equal_runs(straight, path)
 
@@ -218,8 +218,8 @@ def test_three_players_grey_wall_and_other_settings(tmp_path):
         baselines=["random"],
     )
     assert trainer.decisions == 768
-    assert trainer.learner.pool.get_state()["past"] == []
-    assert len(trainer.learner.env.seated.opponents) == 2
+    assert trainer.algorithm.pool.get_state()["past"] == []
+    assert len(trainer.algorithm.env.seated.opponents) == 2
     greedy = metrics(tmp_path / "three")[-1]["evaluation"]["greedy"]
     assert greedy["win_rate"] <= 1
 
@@ -251,18 +251,18 @@ def test_training_learns_to_beat_random(tmp_path):
 
 def test_the_pool_keeps_the_newest_past_selves_and_shares_the_weights(straight):
     trainer = train_tiny_in_memory(straight)
-    pool = OpponentPool(trainer.game, trainer.config, trainer.learner.model)
+    pool = OpponentPool(trainer.game, trainer.config, trainer.algorithm.model)
     assert [agent.name for agent in pool.agents(0)] == ["current", "random", "greedy"]
     assert pool.weights() == pytest.approx([0.6, 0.2, 0.2])
     marks = []
     for mark in (1.0, 2.0, 3.0):
         with torch.no_grad():
-            next(trainer.learner.model.policy.parameters()).fill_(mark)
+            next(trainer.algorithm.model.policy.parameters()).fill_(mark)
         pool.take_snapshot()
         marks.append([float(next(policy.parameters()).flatten()[0]) for policy in pool._past])
     assert marks == [[1.0], [1.0, 2.0], [3.0, 2.0]]
     assert pool.weights() == pytest.approx([0.3, 0.2, 0.2, 0.15, 0.15])
-    other = OpponentPool(trainer.game, trainer.config, trainer.learner.model)
+    other = OpponentPool(trainer.game, trainer.config, trainer.algorithm.model)
     other.set_state(pool.get_state())
     assert_same(other.get_state(), pool.get_state())
     other.take_snapshot(), pool.take_snapshot()
@@ -409,7 +409,7 @@ def test_the_progress_line_is_overwritten_in_a_terminal_and_kept_short_in_a_file
         line.show("evaluated", keep=True)
     assert terminal.getvalue() == "\riteration 10\riteration 2 \revaluated  \n"
     assert file.getvalue() == "evaluated\n"
-    assert [duration(seconds) for seconds in (0, 59.6, 725, 11400)] == ["0:00", "1:00", "12:05", "3:10:00"]
+    assert [format_duration(seconds) for seconds in (0, 59.6, 725, 11400)] == ["0:00", "1:00", "12:05", "3:10:00"]
 
 
 def test_the_output_names_speed_win_rates_and_time_left(longer, tmp_path, capsys):

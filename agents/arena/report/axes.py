@@ -5,11 +5,13 @@ from math import ceil, floor, log10
 from statistics import median
 from typing import NamedTuple
 
-from .wording import INTERVAL_ERRORS
+from ..statistics import NORMAL_QUANTILE
 
 _ENORMOUS = 4.0  # times the median error
 _FARAWAY = 1.0  # times the range of the well-known ratings
 _LEAST_MARGIN = 10.0  # Elo
+
+Range = tuple[float, float]
 
 
 class Axis(NamedTuple):
@@ -33,14 +35,12 @@ class Axis(NamedTuple):
 def round_ticks(low: float, high: float, at_most: int) -> list[float]:
     """Return the multiples of 1, 2 or 5 times a power of ten from low to high: the densest of at most `at_most`."""
     exponent = floor(log10((high - low) / at_most))
-    for power in (exponent, exponent + 1):
-        for factor in (1, 2, 5):
-            step = factor * 10.0**power
-            # a hundred-millionth of a step, for ends that are multiples but for rounding
-            first, last = ceil(low / step - 1e-8), floor(high / step + 1e-8)
-            if last - first < at_most:
-                return [round(multiple * step, 12) for multiple in range(first, last + 1)]
-    raise AssertionError("a hundred times the smallest step is always enough")
+    for step in (factor * 10.0**power for power in (exponent, exponent + 1) for factor in (1, 2, 5)):
+        # a hundred-millionth of a step, for ends that are multiples but for rounding
+        first, last = ceil(low / step - 1e-8), floor(high / step + 1e-8)
+        if last - first < at_most:
+            return [round(multiple * step, 12) for multiple in range(first, last + 1)]
+    raise AssertionError("fifty times the smallest step is always enough")
 
 
 def decade_ticks(low: float, high: float) -> list[float]:
@@ -48,28 +48,24 @@ def decade_ticks(low: float, high: float) -> list[float]:
 
     They are the powers of ten; where these are too few, 2 and 5 times them as well, or else evenly spaced numbers.
     """
-    exponents = range(floor(log10(low)), ceil(log10(high)) + 1)
-    powers = [float(f"1e{exponent}") for exponent in exponents]
-    shown = [power for power in powers if low <= power <= high]
-    if len(shown) >= 3:
-        return shown
-    between = [factor * power for power in powers for factor in (1, 2, 5)]
-    shown = [value for value in between if low <= value <= high]
-    return shown if len(shown) >= 3 else round_ticks(low, high, 5)
+    powers = [float(f"1e{exponent}") for exponent in range(floor(log10(low)), ceil(log10(high)) + 1)]
+    for factors in ((1,), (1, 2, 5)):
+        ticks = [factor * power for power in powers for factor in factors if low <= factor * power <= high]
+        if len(ticks) >= 3:
+            return ticks
+    return round_ticks(low, high, 5)
 
 
-def rating_range(
-    ratings: Sequence[float], errors: Sequence[float], bar: float = INTERVAL_ERRORS
-) -> tuple[float, float]:
+def rating_range(ratings: Sequence[float], errors: Sequence[float], bar: float = NORMAL_QUANTILE) -> Range:
     """Return the lowest and highest rating to show, so that the well-known agents fill the chart.
 
     `bar` is how many errors the bars reach to both sides. Agents whose error is enormous beside the median do not
     count with their bars, and with their rating only if it is not further away than the others are spread.
     """
     limit = _ENORMOUS * median(errors)
-    known = [(rating, error) for rating, error in zip(ratings, errors, strict=True) if error <= limit]
-    low = min(rating - bar * error for rating, error in known)
-    high = max(rating + bar * error for rating, error in known)
+    known = [(rating, bar * error) for rating, error in zip(ratings, errors, strict=True) if error <= limit]
+    low = min(rating - half for rating, half in known)
+    high = max(rating + half for rating, half in known)
     reach = _FARAWAY * (high - low)
     near = [rating for rating in ratings if low - reach <= rating <= high + reach]
     low, high = min(low, *near), max(high, *near)
@@ -77,37 +73,21 @@ def rating_range(
     return low - margin, high + margin
 
 
-def share_range(intervals: Sequence[Sequence[float]], middle: float) -> tuple[float, float]:
+def share_range(intervals: Sequence[Sequence[float]], middle: float) -> Range:
     """Return a range of shares around `middle`, the same to both sides, that holds the intervals."""
     farthest = max((abs(bound - middle) for interval in intervals for bound in interval), default=0.0)
     half = 1.15 * max(farthest, 0.01)
     return middle - half, middle + half
 
 
-def time_range(times: Sequence[float]) -> tuple[float, float]:
+def time_range(times: Sequence[float]) -> Range:
     """Return the range of a logarithmic axis of positive times, with room at both ends."""
     low, high = min(times), max(times)
     room = max((high / low) ** 0.08, 1.8)
     return low / room, high * room
 
 
-def score_range(edges: Sequence[float], counts: Sequence[Sequence[int]]) -> tuple[float, float]:
+def score_range(edges: Sequence[float], counts: Sequence[Sequence[int]]) -> Range:
     """Return the range of scores that occur: from the first to the last bin that anybody's counts fill."""
     filled = [index for index in range(len(edges) - 1) if any(row[index] for row in counts)]
-    if not filled:
-        return edges[0], edges[-1]
-    return edges[filled[0]], edges[filled[-1] + 1]
-
-
-def pareto_front(costs: Sequence[float], values: Sequence[float]) -> list[int]:
-    """Return the indices of what nothing else beats: cheaper or as cheap and better or as good, and not the same.
-
-    In order of cost; equals are all on the front or none of them.
-    """
-    points = list(zip(costs, values, strict=True))
-    front = [
-        index
-        for index, (cost, value) in enumerate(points)
-        if not any(c <= cost and v >= value and (c, v) != (cost, value) for c, v in points)
-    ]
-    return sorted(front, key=lambda index: points[index])
+    return (edges[filled[0]], edges[filled[-1] + 1]) if filled else (edges[0], edges[-1])

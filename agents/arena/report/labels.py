@@ -1,4 +1,4 @@
-"""Labels of charts: how wide they are, how long names are cut, and where they stand without collisions."""
+"""Labels of charts: how wide they are, and where they stand without collisions."""
 
 import unicodedata
 from collections.abc import Iterator, Sequence
@@ -11,21 +11,37 @@ _WIDE = frozenset("mwMW@%…")
 _GAP = 9.0  # between a point and its label
 _RINGS = 9  # lines of text that a label may stand off its point
 
+Point = tuple[float, float]
+
 
 class Label(NamedTuple):
-    """A label at its place; `box` is what it covers, `anchor` SVG's text-anchor at (x, y) on the baseline."""
+    """The place of a label: the box that it covers, and the side of the box at which its text begins (SVG)."""
 
-    x: float
-    y: float
     anchor: str
     box: Box
-    led: bool
+    is_far: bool
     """Whether it stands so far off its point that a line has to lead there."""
+
+    @property
+    def x(self) -> float:
+        """The x coordinate of SVG's text anchor."""
+        return self.box.x + self.box.width * {"start": 0.0, "middle": 0.5, "end": 1.0}[self.anchor]
+
+    @property
+    def baseline(self) -> float:
+        """The y coordinate at which small letters stand in the middle of the box."""
+        return self.box.y + 0.8 * self.box.height
+
+    def leader_end(self, x: float, y: float) -> Point:
+        """Return the end of the line that leads from a point to the label."""
+        box = self.box
+        end = min(max(x, box.x - 2), box.x + box.width + 2)
+        return end, min(max(y, box.y), box.y + box.height) if end == x else box.y + box.height / 2
 
 
 def text_width(content: str, size: float) -> float:
     """Return a width that a text does not exceed in common sans-serif fonts, in pixels for a size in pixels."""
-    return size * sum(_width_in_ems(character) for character in content)
+    return size * sum(map(_width_in_ems, content))
 
 
 def _width_in_ems(character: str) -> float:
@@ -40,43 +56,24 @@ def _width_in_ems(character: str) -> float:
     return 0.7 if character.isupper() else 0.61
 
 
-def shortened(name: str, width: float, size: float) -> str:
-    """Return a name that fits into `width`, with an ellipsis for its middle: names often differ at their end."""
-    if text_width(name, size) <= width:
-        return name
-    for kept in range(len(name) - 1, 1, -1):
-        tail = kept // 2
-        cut = f"{name[: kept - tail].rstrip()}…{name[len(name) - tail :].lstrip()}"
-        if text_width(cut, size) <= width:
-            return cut
-    return "…"
-
-
 def place_labels(
-    points: Sequence[tuple[float, float]],
-    widths: Sequence[float],
-    height: float,
-    plot: Box,
-    taken: Sequence[Box] = (),
+    points: Sequence[Point], widths: Sequence[float], height: float, plot: Box, taken: Sequence[Box] = ()
 ) -> list[Label]:
     """Return a label for every point, the first ones next to their points, none outside of the plot.
 
     Labels keep off the points, off each other and off what is `taken`; if that is impossible, they cover as
     little as they can. `height` is that of a line of text; all in pixels.
     """
-    obstacles = [Box(x - 5, y - 5, 10, 10) for x, y in points] + list(taken)
-    labels = []
+    obstacles = [Box(x - 5, y - 8, 10, 16) for x, y in points] + list(taken)
+    labels: list[Label] = []
+
+    def cost(label: Label) -> float:
+        # rounded: a place that is free must not lose to a later one by an error of the last digit
+        outside = round(height * label.box.width - _overlap(label.box, plot), 6)
+        return 1e6 * outside + sum(_overlap(label.box, obstacle) for obstacle in obstacles)
+
     for (x, y), width in zip(points, widths, strict=True):
-        best: Label | None = None
-        least = float("inf")
-        for label in _candidates(x, y, width, height):
-            covered = 0.0 if _contains(plot, label.box) else 1e6
-            covered += sum(_overlap(label.box, obstacle) for obstacle in obstacles)
-            if covered < least:
-                best, least = label, covered
-            if covered == 0:
-                break
-        assert best is not None
+        best = min(_candidates(x, y, width, height), key=cost)
         obstacles.append(best.box)
         labels.append(best)
     return labels
@@ -84,30 +81,13 @@ def place_labels(
 
 def _candidates(x: float, y: float, width: float, height: float) -> Iterator[Label]:
     """Yield places around a point, the best first."""
-    sides = {"start": (x + _GAP, 0.0), "end": (x - _GAP, width)}
     for step in range(_RINGS):
         for sign in (-1, 1) if step else (0,):
-            beside = y + sign * step * 0.8 * height
-            for anchor, (at, before) in sides.items():
-                yield _label(at, beside, anchor, Box(at - before, beside - height / 2, width, height), step)
+            top = y + sign * step * 0.8 * height - height / 2
+            yield Label("start", Box(x + _GAP, top, width, height), step >= 1)
+            yield Label("end", Box(x - _GAP - width, top, width, height), step >= 1)
             if step:
-                straight = beside + sign * 0.3 * height
-                yield _label(x, straight, "middle", Box(x - width / 2, straight - height / 2, width, height), step)
-
-
-def _label(x: float, middle: float, anchor: str, box: Box, step: int) -> Label:
-    led = step >= 2 or (step == 1 and anchor != "middle")
-    # a baseline 0.3 lines below the middle centres small letters
-    return Label(x, middle + 0.3 * box.height, anchor, box, led)
-
-
-def _contains(outer: Box, inner: Box) -> bool:
-    return (
-        outer.x <= inner.x
-        and outer.y <= inner.y
-        and inner.x + inner.width <= outer.x + outer.width
-        and inner.y + inner.height <= outer.y + outer.height
-    )
+                yield Label("middle", Box(x - width / 2, top + sign * 0.3 * height, width, height), step >= 2)
 
 
 def _overlap(one: Box, other: Box) -> float:

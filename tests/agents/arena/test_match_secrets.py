@@ -16,15 +16,15 @@ import pytest
 from meeplezoo.agents import make_agent
 from meeplezoo.agents.arena.evaluation import evaluate
 from meeplezoo.agents.arena.folder import TournamentFolder
+from meeplezoo.agents.arena.match_runner import Match
 from meeplezoo.agents.arena.match_seeds import MatchSeeds, Secrets, new_secret, read_secrets, secret_line
 from meeplezoo.agents.arena.matches import make_agents
 from meeplezoo.agents.arena.recording import record_games
-from meeplezoo.agents.arena.schedule import meeting_seeds, seatings
 from meeplezoo.agents.arena.settings import make_settings
 from meeplezoo.agents.arena.tournament import play_tournament
 from meeplezoo.agents.external import private_memory as private_memory_module
 from meeplezoo.agents.external.private_memory import private_memory
-from meeplezoo.agents.external.requests import told_seed
+from meeplezoo.agents.external.requests import bot_seed
 from meeplezoo.cli.main import main
 from meeplezoo.envs import make_game
 from meeplezoo.envs.engine.random_stream import game_seeds
@@ -103,7 +103,7 @@ def test_a_secret_gives_every_game_and_agent_a_seed_of_its_own():
     np.testing.assert_array_equal(match.of_games(300, 200, 2), games[300:])
     others = [
         *(match.of_games(0, 500, 2) for match in (MatchSeeds(1, SECRET), MatchSeeds(0, new_secret()))),
-        *(match.of_games(0, 500, 2) for match in (MatchSeeds(0, SECRET, "1"), MatchSeeds(0, SECRET, "2"))),
+        *(MatchSeeds(0, SECRET, number, (0, 1)).of_games(0, 500, 2) for number in (1, 2)),
         match.of_agents(4),
     ]
     every = [*games, *np.concatenate(others).tolist()]
@@ -111,22 +111,24 @@ def test_a_secret_gives_every_game_and_agent_a_seed_of_its_own():
     assert max(every) < 2**53
     # the same on every machine
     assert games[:2] == [5454084647908818, 324042071555849]
-    seeds, agents = meeting_seeds(0, 3, (0, 2), 5, SECRET)
-    assert len(set(seeds.tolist())) == len(seeds) == 5 * len(seatings((0, 2)))
-    assert not set(agents) & set(seeds.tolist())
-    assert meeting_seeds(0, 4, (0, 2), 5, SECRET)[1] != agents
+    settings = tournament(deals=5, seed=0)
+    match = Match(3, (0, 2)).seeds(settings, SECRET)
+    seeds, agents = match.of_games(0, 10, 2).tolist(), match.of_agents(2)
+    assert len(set(seeds)) == len(seeds) == 10
+    assert not set(agents) & set(seeds)
+    assert Match(4, (0, 2)).seeds(settings, SECRET).of_agents(2) != agents
 
 
 SPY = """
 import json, os
 import numpy as np
-from meeplezoo.agents.external.requests import told_seed
+from meeplezoo.agents.external.requests import bot_seed
 from meeplezoo.envs import make_game
 from meeplezoo.envs.engine.random_stream import game_seeds
 
 def match_seeds_of(told, number=2000):
     "The seeds of a match in which an agent may have been told that seed."
-    return [seed for seed in range(number) if told in [told_seed(one) for one in game_seeds(seed, 4).tolist()]]
+    return [seed for seed in range(number) if told in [bot_seed(one) for one in game_seeds(seed, 4).tolist()]]
 
 def deals_like(position, number=5000):
     "The seeds of games, and of matches, in which the first factories are these."
@@ -180,14 +182,14 @@ def test_a_spy_finds_neither_the_seed_of_the_match_nor_a_deal(folder, capsys):
     assert set(spied["seeds"]) == {0}
     # 12 games in which it moves first: each has a deal of its own
     assert spied["starts"] == spied["games"] == 12
-    agents = make_agents(AZUL, ["random", "random"], 3, secret)
+    agents = make_agents(AZUL, ["random", "random"], MatchSeeds(3, secret))
     assert len(agents) == 2
-    assert told_seed(MatchSeeds(3, secret).of_agents(2)[0]) == spied["told"]
+    assert bot_seed(MatchSeeds(3, secret).of_agents(2)[0]) == spied["told"]
     assert secret.hex() not in json.dumps(spied["files"])
     # the same spy does find them where everything follows from the seed
     names = {}
     exec(SPY, names)
-    assert names["match_seeds_of"](told_seed(MatchSeeds(3).of_agents(2)[1])) == [3]
+    assert names["match_seeds_of"](bot_seed(MatchSeeds(3).of_agents(2)[1])) == [3]
     assert names["deals_like"](AZUL.position(AZUL.new(3))) == [3]
     assert capsys.readouterr().err == ""
 
@@ -319,12 +321,12 @@ def test_a_tournament_that_was_torn_off_goes_on_and_is_repeated_with_its_secrets
         assert without_seconds(again.games) == without_seconds(path.games)
         assert lines(again.records) == lines(path.records)
         assert read_secrets(again.secret) == read_secrets(path.secret)
-    # one secret for all meetings makes a tournament, too, in which they differ
+    # one secret for all matches makes a tournament, too, in which they differ
     one = play_tournament(tournament(records=False), secrets=Secrets(SECRET)).games
     assert len(set(one.deals.tolist())) == 12
 
 
-def test_the_secret_of_a_meeting_is_written_when_it_is_over(folder):
+def test_the_secret_of_a_match_is_written_when_it_is_over(folder):
     """What lies in the folder while a bot plays is of no use to it."""
     (folder / "reader.py").write_text("""
 import pathlib
@@ -400,8 +402,8 @@ def test_lines_of_secrets_are_read_back(tmp_path):
     path = tmp_path / "secret"
     path.write_text(secret_line(SECRET, (0, ["ä", "b"])) + secret_line(bytes(16), (1, ["ä", "b"])))
     found = read_secrets(path)
-    assert found.of_meeting(0, ["ä", "b"]) == SECRET
-    assert found.of_meeting(2, ["ä", "b"]) != found.of_meeting(2, ["ä", "b"])
+    assert found.of_match(0, ["ä", "b"]) == SECRET
+    assert found.of_match(2, ["ä", "b"]) != found.of_match(2, ["ä", "b"])
     for line in (SECRET.hex(), secret_line(SECRET)):
         path.write_text(line)
         assert read_secrets(path) == Secrets(SECRET)

@@ -23,13 +23,13 @@ def pair_games(wins, losses, draws=0):
     return seats, ranks
 
 
-def random_games(random, num_agents, num_seats, games, num_places, repeated=False):
-    """Games whose outcome depends a little on the agents; few places make many ties."""
+def random_games(random, num_agents, num_seats, games, num_ranks, repeated=False):
+    """Games whose outcome depends a little on the agents; few ranks make many ties."""
     if repeated:
         seats = random.integers(0, num_agents, (games, num_seats))
     else:
         seats = np.array([random.permutation(num_agents)[:num_seats] for _ in range(games)])
-    ranks = random.integers(0, num_places, (games, num_seats)) + (random.random((games, num_seats)) * seats > 1)
+    ranks = random.integers(0, num_ranks, (games, num_seats)) + (random.random((games, num_seats)) * seats > 1)
     return seats, ranks
 
 
@@ -83,7 +83,7 @@ def numeric_derivatives(function, point, width=1e-3):
 
 @cache
 def outcomes(num_seats):
-    """All rankings with ties, as dense places, integers [outcomes, num_seats]."""
+    """All rankings with ties, as dense ranks, integers [outcomes, num_seats]."""
     tables = np.ndindex(*[num_seats] * num_seats)
     return np.array([ranks for ranks in tables if sorted(set(ranks)) == list(range(len(set(ranks))))])
 
@@ -173,12 +173,12 @@ def test_three_agents_of_one_deciding_game_each_way():
 
 @pytest.mark.parametrize("prior", [None, 1000.0, 150.0])
 @pytest.mark.parametrize(
-    ("num_agents", "num_seats", "num_places", "repeated"),
+    ("num_agents", "num_seats", "num_ranks", "repeated"),
     [(2, 2, 3, False), (4, 2, 2, False), (4, 3, 3, False), (3, 3, 9, True), (4, 4, 3, False), (2, 4, 4, True)],
 )
-def test_the_ratings_are_where_a_slow_likelihood_is_largest(num_agents, num_seats, num_places, repeated, prior):
-    random = np.random.default_rng([num_agents, num_seats, num_places])
-    seats, ranks = random_games(random, num_agents, num_seats, 60, num_places, repeated)
+def test_the_ratings_are_where_a_slow_likelihood_is_largest(num_agents, num_seats, num_ranks, repeated, prior):
+    random = np.random.default_rng([num_agents, num_seats, num_ranks])
+    seats, ranks = random_games(random, num_agents, num_seats, 60, num_ranks, repeated)
     ratings = fit_ratings(seats, ranks, num_agents, anchor=1, prior=prior)
     tie_orders = [order for order in range(2, num_seats + 1) if ratings.tie_strengths[order - 2] > 0]
     assert tie_orders == sorted({row.count(place) for row in ranks.tolist() for place in row} - {1})
@@ -274,7 +274,7 @@ def test_neither_order_nor_names_matter(data):
     assert_same(ratings, back, 1e-6)
 
 
-def test_only_the_order_of_places_matters():
+def test_only_the_order_of_ranks_matters():
     seats = np.array([[0, 1, 2], [2, 0, 1], [1, 2, 0], [0, 2, 1]])
     shared = fit_ratings(seats, np.array([[0, 0, 2], [1, 0, 1], [2, 1, 0], [0, 0, 0]]), 3)
     dense = fit_ratings(seats, np.array([[-4, -4, 7], [9, 8, 9], [2, 1, 0], [5, 5, 5]]), 3)
@@ -337,7 +337,7 @@ def test_many_simulated_games_find_strengths_and_ties():
 
 
 def paired_games(random, num_agents, num_seats, num_deals, luck, noise):
-    """Every deal favours some seats and is played in all seatings of the agents; returns seats, places and deals."""
+    """Every deal favours some seats and is played in all seatings of the agents; returns seats, ranks and deals."""
     line_ups = list(combinations(range(num_agents), num_seats))
     seats = np.array([seating for line_up in line_ups for seating in permutations(line_up)])
     deals = np.repeat(np.arange(num_deals), len(seats))
@@ -629,7 +629,7 @@ def test_a_hundred_thousand_games():
         ({"seats": [[0] * 7], "ranks": [[0] * 7]}, r"\(games, 2 to 6\), not \(1, 7\)"),
         ({"ranks": [[0, 1, 2]]}, r"ranks must have the shape of seats, \(1, 2\), not \(1, 3\)"),
         ({"seats": [[0.0, 1.0]]}, "seats must be integers, not float64"),
-        ({"ranks": [[0.0, 1.0]]}, "places must be integers, not float64"),
+        ({"ranks": [[0.0, 1.0]]}, "ranks must be integers, not float64"),
         ({"seats": [[0, 3]]}, "agents are numbered from 0 to 2, there is no 3"),
         ({"seats": [[-1, 2]]}, "agents are numbered from 0 to 2, there is no -1"),
         ({"seats": np.zeros((0, 2), int), "ranks": np.zeros((0, 2), int)}, "ratings need at least 1 game"),

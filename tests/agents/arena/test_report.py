@@ -1,32 +1,29 @@
-"""The HTML report of a tournament: its sections, its charts, and the preparation of their data."""
+"""The HTML report of a tournament: its sections, what its charts and tables show, and the preparation of their data."""
 
 from __future__ import annotations
 
 import re
+import subprocess
+import sys
+from html.parser import HTMLParser
+from itertools import combinations
 from typing import Any
 from xml.etree import ElementTree
 
 import pytest
 
-from meeplezoo.agents.arena.report.axes import (
-    Axis,
-    decade_ticks,
-    pareto_front,
-    rating_range,
-    round_ticks,
-    score_range,
-    share_range,
-)
-from meeplezoo.agents.arena.report.labels import place_labels, shortened, text_width
-from meeplezoo.agents.arena.report.markup import tag
-from meeplezoo.agents.arena.report.page import report
-from meeplezoo.agents.arena.report.score_plot import hill_path
-from meeplezoo.agents.arena.report.speed_plot import boxes_along, front_corners
-from meeplezoo.agents.arena.report.tables import tint
-from meeplezoo.agents.arena.report.wording import decimal, interval, milliseconds, plus, probability, summary, tick
+from meeplezoo.agents.arena.report.axes import Axis, decade_ticks, rating_range, round_ticks, score_range, share_range
+from meeplezoo.agents.arena.report.charts import boxes_along, front_corners, outline_histogram, pareto_front
+from meeplezoo.agents.arena.report.formatting import decimal, interval, milliseconds, probability, signed, tick
+from meeplezoo.agents.arena.report.labels import place_labels, text_width
+from meeplezoo.agents.arena.report.page import render_report
 from meeplezoo.envs.view.svg import Box
 
+DASH = "\N{EN DASH}"
 SECTIONS = ["ratings", "figures", "cross", "scores", "seats", "speed", "method"]
+UNKNOWN = dict.fromkeys(
+    ["mean_score", "mean_margin", "score_interval", "margin_interval", "milliseconds_per_move", "win_rate"]
+)
 
 
 def agent(name: str, rating: float, error: float = 12.0, **changes: Any) -> dict[str, Any]:
@@ -35,7 +32,7 @@ def agent(name: str, rating: float, error: float = 12.0, **changes: Any) -> dict
         "agent": name,
         "rating": rating,
         "error": error,
-        "interval": [rating - 30, rating + 30],
+        "interval": [rating - 1.96 * error, rating + 1.96 * error],
         "games": 800,
         "wins": 500,
         "draws": 3,
@@ -87,6 +84,18 @@ def tournament(agents: list[dict[str, Any]], num_players: int = 2, **changes: An
     return results | changes
 
 
+TWO = tournament([agent("greedy", 812.3), agent("random", 0.0, milliseconds_per_move=0.001)], anchor="random")
+
+CHECKPOINTS = [f"ppo:runs/2024-05-01-self-play/checkpoints/step-{step:09d}.zip" for step in range(16)]
+SIXTEEN = [
+    agent(name, 900.0 - 40 * index, milliseconds_per_move=0.001 * 2.5**index) for index, name in enumerate(CHECKPOINTS)
+]
+WIDE = [agent("a", -1234.0, 1000.0), agent("b", -1888.0, 1000.0, milliseconds_per_move=1e5, mean_score=-1234.5)]
+CROWDED = [
+    agent(f"WWW-{index}.py:choose", 100.0 + index % 3, milliseconds_per_move=1.0 + index / 50) for index in range(14)
+]
+
+
 def root(page: str) -> ElementTree.Element:
     doctype, markup = page.split("\n", 1)
     assert doctype == "<!DOCTYPE html>"
@@ -107,144 +116,254 @@ def of_class(element: ElementTree.Element, name: str) -> list[ElementTree.Elemen
     return [each for each in element.iter() if name in each.get("class", "").split()]
 
 
-TWO = tournament([agent("greedy", 812.3), agent("random", 0.0, milliseconds_per_move=0.001)], anchor="random")
+def table_rows(element: ElementTree.Element) -> list[list[str]]:
+    return [[words(cell) for cell in row] for row in element.iter("tr")]
 
 
-def test_page_has_all_sections_and_says_who_is_first() -> None:
-    page = report(TWO)
-    assert [each.get("id") for each in root(page).iter("section")] == SECTIONS
-    header = root(page).find(".//header")
-    assert header is not None
-    assert "greedy comes first of 2 agents after 2,400 games" in words(header)
-    assert "stronger than random with a probability of 99.0 %" in words(header)
-    assert "wall = grey" in words(header)
+def position(element: ElementTree.Element, name: str) -> float:
+    return float(element.attrib[name])
 
 
-def test_page_needs_nothing_from_elsewhere() -> None:
-    page = report(TWO)
-    assert "http" not in page
-    assert "url(" not in page
-    assert "@import" not in page
-    assert {each.tag for each in root(page).iter()}.isdisjoint({"script", "link", "img", "iframe", "object"})
-    assert not [name for each in root(page).iter() for name in each.attrib if name in ("src", "href")]
-    assert "prefers-color-scheme: dark" in page
+def value_at(chart: ElementTree.Element, x: float) -> float:
+    """Return the value at a pixel of the linear axis below a chart, as the numbers along it tell."""
+    ticks = [
+        each for each in of_class(chart, "tick") if re.fullmatch("[\N{MINUS SIGN}\\d.,]+(\xa0%)?", each.text or "")
+    ]
+    (x1, low), (x2, high) = (
+        (position(each, "x"), float((each.text or "").rstrip("\xa0%").replace("\N{MINUS SIGN}", "-").replace(",", "")))
+        for each in (ticks[0], ticks[-1])
+    )
+    return low + (x - x1) / (x2 - x1) * (high - low)
 
 
-def test_every_chart_is_well_formed_and_every_wide_thing_scrolls() -> None:
-    page = report(TWO)
-    charts = re.findall(r"<svg.*?</svg>", page, re.DOTALL)
-    assert len(charts) == 4
-    for chart in charts:
-        assert ElementTree.fromstring(chart).get("viewBox", "").startswith("0 0 780 ")
-    scrolled = of_class(root(page), "scrolled")
-    inside = [child.tag for box in scrolled for child in box]
-    assert inside.count("svg") == 4
+def shared_area(one: Box, other: Box) -> float:
+    width = min(one.x + one.width, other.x + other.width) - max(one.x, other.x)
+    height = min(one.y + one.height, other.y + other.height) - max(one.y, other.y)
+    return max(width, 0.0) * max(height, 0.0)
+
+
+def text_box(text: ElementTree.Element, size: float = 13) -> Box:
+    """Return what a text of a chart covers, without the space above and below its letters."""
+    width = text_width(text.text or "", size)
+    before = {"start": 0.0, "middle": width / 2, "end": width}[text.get("text-anchor", "start")]
+    return Box(position(text, "x") - before, position(text, "y") - 9, width, 11)
+
+
+class OpenElements(HTMLParser):
+    """What browsers make of the page: in HTML <td/> opens an element, only void ones and those of SVG close so."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.open: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: Any) -> None:
+        self.open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+    def handle_startendtag(self, tag: str, attrs: Any) -> None:
+        assert tag == "meta" or "svg" in self.open
+
+
+@pytest.mark.parametrize(
+    "results", [TWO, tournament(SIXTEEN, 4), tournament(CROWDED)], ids=["two", "sixteen", "crowded"]
+)
+def test_page_is_html_and_xml_and_needs_nothing_from_elsewhere(results: dict[str, Any]) -> None:
+    page = render_report(results)
+    parser = OpenElements()
+    parser.feed(page)
+    parser.close()
+    assert parser.open == []
+    assert not re.search(r"http|url\(|@import", page)
+    assert {each.tag for each in root(page).iter()}.isdisjoint({"script", "link", "img", "iframe", "object", "image"})
+    assert {name for each in root(page).iter() for name in each.attrib}.isdisjoint({"src", "href"})
+    # text that would be a hole in a template
+    assert not re.search(r"\bNone\b|[{}]{2}|\bnan\b", words(root(page)))
+
+
+def test_colours_are_variables_with_values_for_light_and_dark() -> None:
+    page = render_report(TWO)
+    style = root(page).findtext(".//style") or ""
+    light, dark = re.findall(r":root \{(.*?)\}", style, re.DOTALL)
+    colour = r"#[0-9a-f]{3,8}\b|rgba?\(\d"
+    defined = {name for name, value in re.findall(r"(--[\w-]+): ([^;]+);", light)}
+    assert defined == {name for name, value in re.findall(r"(--[\w-]+): ([^;]+);", dark)}
+    assert "prefers-color-scheme: dark" in style
+    rest = style.replace(light, "").replace(dark, "")
+    assert not re.search(colour, rest)
+    assert set(re.findall(r"var\((--[\w-]+)", rest)) == defined | {"--tint"}
+    assert not [each for each in root(page).iter() if {"fill", "stroke"} & each.attrib.keys()]
+    # every mark of the charts has a colour
+    for each in root(page).iter():
+        if each.tag in ("line", "path", "circle", "polygon", "polyline"):
+            assert f".{each.attrib['class'].split()[0]} {{" in style
+
+
+def test_every_wide_thing_scrolls() -> None:
+    page = render_report(TWO)
+    inside = [child.tag for box in of_class(root(page), "scrolled") for child in box]
+    assert inside.count("svg") == len(list(root(page).iter("svg"))) == 4
     assert inside.count("table") == len(list(root(page).iter("table")))
 
 
-def test_names_and_reasons_are_escaped_everywhere() -> None:
-    name = "<b>&\"'my bot"
-    bad = agent(name, 100.0, agent="bot:<i>", forfeits=2, failures={"crashed: ValueError: <x> \x00 \ud800": 2})
-    page = report(tournament([agent("greedy", 200.0), bad], title="A & B"))
-    assert "<b>&" not in page
-    assert "<i>" not in page
+def test_page_has_all_sections_and_says_who_is_first() -> None:
+    page = render_report(TWO)
+    assert [each.get("id") for each in root(page).iter("section")] == SECTIONS
+    header = root(page).find(".//header")
+    assert header is not None
+    assert "greedy comes first of 2 agents after 2,400 games, and is" in words(header)
+    assert "stronger than random with a probability of 99.0 %." in words(header)
+    assert "2,400 games · 2 players · wall = grey · round robin · all rounds played" in words(header)
+
+
+def test_summary_admits_doubt_and_never_claims_certainty() -> None:
+    agents = [agent("a", 10.0), agent("b", 9.0)]
+    close = render_report(tournament(agents, superiority=[[0.5, 0.6], [0.4, 0.5]]))
+    assert (
+        "a comes first of 2 agents after 2,400 games, but is stronger than b only with a probability of 60.0 %."
+    ) in words(root(close))
+    sure = render_report(tournament(agents, superiority=[[0.5, 1.0], [0.0, 0.5]]))
+    assert "with a probability of more than 99.9 %." in words(root(sure))
+    details = section(sure, "cross").find("details")
+    assert details is not None
+    assert table_rows(details)[1:] == [["1", "a", "", "> 99.9"], ["2", "b", "< 0.1", ""]]
+
+
+def test_foreign_text_is_escaped_everywhere() -> None:
+    name = "<b>&\"'{{7*7}}"
+    failures = {"crashed: ValueError: <x> \x00 \ud800 \u202e \x9b {% endif %}": 2}
+    bad = agent(name, 100.0, agent='bot:<i onload="', forfeits=2, failures=failures, milliseconds_per_move=None)
+    greedy = agent("greedy", 200.0)
+    page = render_report(
+        tournament([greedy, bad], title="A & B", anchor=name, options={"num_players": 2, "<o>": "<v>"}, pairing="<p>")
+    )
     assert page.encode().decode() == page
-    assert name in [words(cell) for cell in of_class(section(page, "figures"), "name")]
-    assert name in [words(each) for each in section(page, "ratings").iter("text")]
-    assert "ValueError: <x> \ufffd \ufffd" in words(section(page, "failures"))
-    assert "bot:<i>" in words(section(page, "method"))
-    assert root(page).findtext(".//h1") == "A & B, 2\u00a0agents"
+    assert not re.search("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]", page)
+    assert {each.tag for each in root(page).iter()}.isdisjoint({"b>&", "i", "x", "v", "o", "p>"})
+    assert not [each for each in root(page).iter("b") if name[3:] in words(each)]
+    for part in ("figures", "cross"):
+        assert name in [words(cell) for cell in of_class(section(page, part), "name")]
+    assert name in [each.get("title") for each in section(page, "cross").iter("th")]
+    for part in ("ratings", "scores"):
+        assert name in [each.text for each in section(page, part).iter("text")]
+        assert any((each.text or "").startswith(name) for each in section(page, part).iter("title"))
+    assert f"Not timed: {name}." in words(section(page, "speed"))
+    assert "ValueError: <x> \ufffd \ufffd \ufffd \ufffd {% endif %}" in words(section(page, "failures"))
+    assert 'bot:<i onload="' in [words(each) for each in section(page, "method").iter("code")]
+    assert f"shifted so that {name} has 0" in words(section(page, "method"))
+    assert "<o> = <v>" in words(section(page, "method"))
+    assert root(page).findtext(".//h1") == "A & B, 2 agents"
 
 
 def test_figures_are_written_with_their_intervals() -> None:
-    rows = list(section(report(TWO), "figures").iter("tr"))
+    rows = list(section(render_report(TWO), "figures").iter("tr"))
     assert [words(cell) for cell in rows[0]][:5] == ["", "Agent", "Rating", "95 %", "Stronger than the next"]
-    first = ["".join(f"{part}|" for part in cell.itertext()) for cell in rows[1]]
+    first = ["|".join(part.strip() for part in cell.itertext() if part.strip()) for cell in rows[1]]
     assert first == [
-        *["1|", "greedy|", "812|782 to 842|", "±\u00a023.5|", "99.0\u00a0%|", "800|", "500|", "3|", "297|"],
-        *["62.0\u00a0%|58.6 to 65.3|", "63.2|62.0 to 64.4|", "+10.1|9.0 to 11.2|", "0.020|", "0|"],
+        *["1", "greedy", "812|789 to 836", "±\u00a023.5", "99.0\u00a0%", "800", "500", "3", "297"],
+        *["62.0\u00a0%|58.6 to 65.3", "63.2|62.0 to 64.4", "+10.1|9.0 to 11.2", "0.020", "0"],
     ]
-    assert "".join(rows[2][2].itertext()) == "0\u221230 to 30"
+    assert words(rows[2][2]) == "0\N{MINUS SIGN}24 to 24"
+    assert [len(row) for row in rows] == [14] * 3
 
 
 def test_cross_table_holds_shares_and_games() -> None:
     three = tournament([agent("a", 30.0), agent("b", 20.0), agent("c", 10.0)])
     three["ahead"][0][2] = three["ahead"][2][0] = None
     three["ahead_games"][0][2] = three["ahead_games"][2][0] = 0
-    cross = next(section(report(three), "cross").iter("table"))
-    rows = [[words(cell) for cell in row] for row in cross.iter("tr")]
-    assert rows == [
+    cross = next(section(render_report(three), "cross").iter("table"))
+    assert table_rows(cross) == [
         ["", "Agent", "1", "2", "3"],
-        ["1", "a", "", "70.0", "–"],  # noqa: RUF001
+        ["1", "a", "", "70.0", DASH],
         ["2", "b", "30.0", "", "70.0"],
-        ["3", "c", "–", "30.0", ""],  # noqa: RUF001
+        ["3", "c", DASH, "30.0", ""],
     ]
     titles = [cell.get("title") for cell in list(cross.iter("tr"))[1]]
-    assert titles[3:] == ["a ahead of b in 70.0\u00a0% of 400\u00a0games", "a and c never met"]
+    assert titles[3:] == ["a ahead of b in 70.0\u00a0% of 400 games", "a and c never met"]
     assert [len(of_class(cross, side)) for side in ("ahead", "behind", "unknown", "itself")] == [2, 2, 2, 3]
-    assert tint(0.5) == 0
-    assert tint(0.0) == tint(1.0) == pytest.approx(0.62)
 
 
-def test_superiority_table_never_claims_certainty() -> None:
-    sure = tournament([agent("a", 900.0), agent("b", 0.0)], superiority=[[0.5, 1.0], [0.0, 0.5]])
-    details = section(report(sure), "cross").find("details")
-    assert details is not None
-    rows = [[words(cell) for cell in row] for row in details.iter("tr")]
-    assert rows[1:] == [["1", "a", "", "> 99.9"], ["2", "b", "< 0.1", ""]]
-    assert "with a probability of more than 99.9\u00a0%" in summary(sure)
+def test_colours_of_the_cross_table_grow_with_the_distance_from_one_half() -> None:
+    tints = []
+    for share in (0.5, 0.6, 0.25, 0.0, 1.0):
+        page = render_report(tournament([agent("a", 30.0), agent("b", 20.0)], ahead=[[None, share], [share, None]]))
+        cell = list(list(section(page, "cross").iter("tr"))[1])[3]
+        tints.append(float(cell.attrib["style"].removeprefix("--tint:")))
+    assert tints[0] == 0 < tints[1] < tints[2] < tints[3] == tints[4] < 1
 
 
 def test_failures_are_listed_only_if_there_are_any() -> None:
-    assert root(report(TWO)).find(".//section[@id='failures']") is None
-    failures = {"rare": 1, "took longer than 2 s for a move": 12}
-    bot = agent("bot", 5.0, forfeits=13, failures=failures)
-    shown = section(report(tournament([agent("greedy", 200.0), bot])), "failures")
-    rows = [[words(cell) for cell in row] for row in shown.iter("tr")]
-    assert rows[1:] == [["bot", "took longer than 2 s for a move", "12"], ["bot", "rare", "1"]]
-    assert "13 games lost because an agent failed." in words(shown)
+    assert root(render_report(TWO)).find(".//section[@id='failures']") is None
+    failures = {"rare": 1, "took longer than 2 s for a move": 12, "also rare": 1}
+    bot = agent("bot", 5.0, forfeits=14, failures=failures)
+    shown = section(render_report(tournament([agent("greedy", 200.0), bot])), "failures")
+    assert table_rows(shown)[1:] == [
+        ["bot", "took longer than 2 s for a move", "12"],
+        ["bot", "also rare", "1"],
+        ["bot", "rare", "1"],
+    ]
+    assert "14 games lost because an agent failed." in words(shown)
+
+
+def test_dots_and_bars_lie_where_the_numbers_along_the_axis_say() -> None:
+    agents = [agent("a", 310.0, 40.0), agent("b", 200.0, 10.0), agent("c", -55.0, 25.0)]
+    chart = section(render_report(tournament(agents)), "ratings")
+    for drawn, given in zip(of_class(chart, "row"), agents, strict=True):
+        (dot,), (bar,) = of_class(drawn, "dot"), of_class(drawn, "bar")
+        assert value_at(chart, position(dot, "cx")) == pytest.approx(given["rating"], abs=0.1)
+        assert value_at(chart, position(bar, "x1")) == pytest.approx(given["interval"][0], abs=0.1)
+        assert value_at(chart, position(bar, "x2")) == pytest.approx(given["interval"][1], abs=0.1)
+    seats = [{"seat": seat, "win_rate": rate, "interval": [0.2, 0.7]} for seat, rate in enumerate((0.3, 0.6))]
+    chart = section(render_report(tournament(agents, seats=seats)), "seats")
+    assert [value_at(chart, position(dot, "cx")) for dot in of_class(chart, "dot")] == pytest.approx([30, 60], abs=0.1)
+    assert [value_at(chart, position(bar, "x2")) for bar in of_class(chart, "bar")] == pytest.approx([70, 70], abs=0.1)
+    (even,) = of_class(chart, "reference")
+    assert value_at(chart, position(even, "x1")) == pytest.approx(50, abs=0.1)
+    chart = section(render_report(tournament(agents)), "scores")
+    assert [value_at(chart, position(mean, "x1")) for mean in of_class(chart, "mean")] == pytest.approx(
+        [63.2] * 3, abs=0.1
+    )
 
 
 def test_enormous_bars_are_cut_off_with_an_arrow() -> None:
     strong = [agent("a", 850.0), agent("b", 840.0), agent("c", 830.0), agent("d", 820.0)]
-    page = report(tournament([*strong, agent("hopeless", 830.0, error=400.0)]))
-    assert len(of_class(section(page, "ratings"), "arrow")) == 2
-    assert len(of_class(section(page, "ratings"), "dot")) == 5
-    page = report(tournament([*strong, agent("hopeless", 0.0, error=400.0)]))
+    near = section(render_report(tournament([*strong, agent("hopeless", 830.0, error=400.0)])), "ratings")
+    assert [len(of_class(row, "arrow")) for row in of_class(near, "row")] == [0, 0, 0, 0, 2]
+    assert len(of_class(near, "dot")) == 5
+    page = render_report(tournament([*strong, agent("hopeless", 0.0, error=400.0)]))
     ladder = section(page, "ratings")
-    assert len(of_class(ladder, "arrow")) == 1
-    assert len(of_class(ladder, "dot")) == 4
+    rows = of_class(ladder, "row")
+    assert [len(of_class(row, "arrow")) for row in rows] == [0, 0, 0, 0, 1]
+    assert of_class(ladder, "arrow")[0].attrib["transform"].endswith(" rotate(180)")
+    # in the plot of the speed its arrow points down from the axis
+    assert of_class(section(page, "speed"), "arrow")[0].attrib["transform"].endswith("312) rotate(90)")
+    assert [len(of_class(row, "dot")) for row in rows] == [1, 1, 1, 1, 0]
     # ± is half the interval of 95 %, here as in the table and on the terminal
     assert "0 ± 784" in words(ladder)
-    assert [words(cell) for cell in list(section(page, "figures").iter("tr"))[5]][3] == "± 784.0"
+    assert table_rows(section(page, "figures"))[5][3] == "± 784.0"
     bars = of_class(ladder, "bar")
-    start, end = min(float(bar.get("x1", "")) for bar in bars), max(float(bar.get("x2", "")) for bar in bars)
-    assert bars[4].get("x1") == bars[4].get("x2") == f"{start:.2f}"
+    assert bars[4].get("x1") == bars[4].get("x2") == of_class(ladder, "axis")[0].get("x1")
     # the four well-known agents fill most of the chart
-    assert float(bars[0].get("x2", "")) == end
-    assert float(bars[0].get("x1", "")) - float(bars[3].get("x1", "")) > 120
+    assert position(bars[0], "x1") - position(bars[3], "x1") > 120
 
 
 def test_agents_without_results_are_shown_with_dashes() -> None:
-    nothing = dict.fromkeys(
-        ["mean_score", "mean_margin", "score_interval", "margin_interval", "milliseconds_per_move", "win_rate"]
-    )
     counts = {"edges": [0, 20, 40, 60, 80, 100], "counts": [0] * 5}
-    page = report(tournament([agent("greedy", 200.0), agent("gone", 0.0, scores=counts, **nothing)]))
-    cells = [words(cell) for cell in list(section(page, "figures").iter("tr"))[2]]
-    assert cells[4] == cells[10] == cells[11] == cells[12] == "–"  # noqa: RUF001
-    assert "no game that counts" in words(section(page, "scores"))
+    page = render_report(tournament([agent("greedy", 200.0), agent("gone", 0.0, scores=counts, **UNKNOWN)]))
+    cells = table_rows(section(page, "figures"))[2]
+    assert cells[4] == cells[10] == cells[11] == cells[12] == DASH
+    scores = section(page, "scores")
+    assert "no game that counts" in words(scores)
+    assert len(of_class(scores, "histogram")) == len(of_class(scores, "mean")) == 1
     assert "Not timed: gone." in words(section(page, "speed"))
     assert len(of_class(section(page, "speed"), "dot")) == 1
 
 
 def test_tournament_without_any_game() -> None:
-    nothing = dict.fromkeys(
-        ["mean_score", "mean_margin", "score_interval", "margin_interval", "milliseconds_per_move", "win_rate"]
-    )
     counts = {"edges": [0, 20], "counts": [0]}
-    agents = [agent(name, 0.0, 0.0, games=0, scores=counts, win_rate_interval=None, **nothing) for name in "ab"]
-    page = report(
+    agents = [agent(name, 0.0, 0.0, games=0, scores=counts, win_rate_interval=None, **UNKNOWN) for name in "ab"]
+    page = render_report(
         tournament(
             agents,
             games=0,
@@ -259,60 +378,78 @@ def test_tournament_without_any_game() -> None:
         )
     )
     assert "No game has been played to its end." in page
-    assert [each.get("id") for each in root(page).iter("section")] == [
-        "ratings",
-        "figures",
-        "cross",
-        "scores",
-        "method",
-    ]
+    sections = [each.get("id") for each in root(page).iter("section")]
+    assert sections == ["ratings", "figures", "cross", "scores", "method"]
 
 
 @pytest.mark.parametrize("num_players", [2, 3, 4])
 def test_sixteen_agents_with_long_names(num_players: int) -> None:
-    names = [f"ppo:runs/2024-05-01-self-play/checkpoints/step-{step:09d}.zip" for step in range(16)]
-    times = [0.001 * 2.5**index for index in range(16)]
-    agents = [
-        agent(name, 900.0 - 40 * index, milliseconds_per_move=time)
-        for index, (name, time) in enumerate(zip(names, times, strict=True))
-    ]
-    page = report(tournament(agents, num_players))
+    page = render_report(tournament(SIXTEEN, num_players))
     assert len(list(section(page, "cross").iter("td"))) == 2 * (16 * 16 + 16)
-    ladder = section(page, "ratings")
-    cut = [each.text or "" for each in ladder.iter("text") if (each.text or "").startswith("ppo:")]
-    assert len(cut) == len(set(cut)) == 16
-    assert all("…" in name and name.endswith(".zip") and len(name) < 32 for name in cut)
-    assert [(title.text or "").split(": ")[0] for title in ladder.iter("title")] == names
+    for part in ("ratings", "scores", "speed"):
+        chart = section(page, part)
+        cut = [each.text or "" for each in of_class(chart, "name")]
+        assert len(cut) == len(set(cut)) == 16
+        assert all("…" in name and name.endswith(".zip") and len(name) < 32 for name in cut)
+        assert [(title.text or "").split(": ")[0] for title in chart.iter("title")] == CHECKPOINTS
     assert len(of_class(section(page, "seats"), "dot")) == num_players
     assert f"1/{num_players}" in words(section(page, "seats"))
     # all are slower and weaker than the first
     assert len(of_class(section(page, "speed"), "hollow")) == 15
 
 
+@pytest.mark.parametrize("agents", [TWO["agents"], WIDE, SIXTEEN, CROWDED], ids=["two", "wide", "sixteen", "crowded"])
+def test_no_text_of_a_chart_covers_another_text_or_a_mark(agents: list[dict[str, Any]]) -> None:
+    page = render_report(tournament(agents))
+    speed = section(page, "speed")
+    boxes = [text_box(each) for each in of_class(speed, "name")]
+    assert len(boxes) == len(agents)
+    assert all(shared_area(one, other) == 0 for one, other in combinations(boxes, 2))
+    dots = [Box(position(dot, "cx") - 4.5, position(dot, "cy") - 4.5, 9, 9) for dot in of_class(speed, "dot")]
+    assert all(shared_area(box, dot) == 0 for box in boxes for dot in dots)
+    for mark, box in zip(of_class(speed, "mark"), boxes, strict=True):
+        # whose label is not at hand has a line that leads there
+        dot = of_class(mark, "dot")[0]
+        near = Box(position(dot, "cx"), position(dot, "cy"), 0, 0).grown(14)
+        assert shared_area(near, box) > 0 or len(of_class(mark, "leader")) == 1
+    for part in ("ratings", "scores"):
+        chart = section(page, part)
+        (axis,) = of_class(chart, "axis")
+        assert all(box.x + box.width < position(axis, "x1") for box in map(text_box, of_class(chart, "name")))
+        assert all(box.x > position(axis, "x2") for box in map(text_box, of_class(chart, "value")))
+    for chart in root(page).iter("svg"):
+        numbers = [text_box(each, 12) for each in of_class(chart, "tick") if not each.get("transform")]
+        assert all(shared_area(one, other) == 0 for one, other in combinations(numbers, 2))
+
+
 def test_seats_of_a_single_deal_have_no_intervals() -> None:
     seats = [{"seat": seat, "win_rate": 0.5, "interval": None} for seat in range(2)]
-    shown = section(report(tournament([agent("a", 10.0), agent("b", 9.0)], seats=seats)), "seats")
+    shown = section(render_report(tournament([agent("a", 10.0), agent("b", 9.0)], seats=seats)), "seats")
     assert len(of_class(shown, "dot")) == 2
-    assert "seat 1: 50.0\u00a0%, 95 % interval –" in [title.text for title in shown.iter("title")]  # noqa: RUF001
+    assert not of_class(shown, "bar")
+    assert f"seat 1: 50.0\u00a0%, 95 % interval {DASH}" in [title.text for title in shown.iter("title")]
 
 
-def test_terms_name_the_anchor_even_with_braces() -> None:
-    page = report(tournament([agent("{even}", 10.0), agent("b", 0.0)], anchor="{even}"))
-    assert "shifted so that {even} has 0" in words(section(page, "method"))
-    assert "shifted so that their mean is 0" in report(tournament([agent("a", 10.0), agent("b", 0.0)]))
+def test_method_names_settings_and_reservations() -> None:
+    agents = [agent("a", 10.0), agent("b", 9.0, agent="program:b --level 3")]
+    page = render_report(tournament(agents, 3, stopped="precision reached", precision=10))
+    method = section(page, "method")
+    settings = {words(each[0]): words(each[1]) for each in method.iter("div") if each.find("dt") is not None}
+    assert settings["Ended"] == "precision of 10 Elo reached"
+    assert settings["Pairing"] == "round robin, 12 rounds, 10 deals in each"
+    assert settings["Plies a game"] == "55.2 (54.8 to 55.6)"
+    assert settings["Game"] == "Azul"
+    assert "shifted so that their mean is 0" in words(method)
+    assert table_rows(method) == [["b", "program:b --level 3"]]
 
 
-def test_summary_admits_doubt() -> None:
-    close = tournament([agent("a", 10.0), agent("b", 9.0)], superiority=[[0.5, 0.6], [0.4, 0.5]])
-    assert summary(close) == (
-        "a comes first of 2\u00a0agents after 2,400\u00a0games, but is stronger than b only with a probability of "
-        "60.0\u00a0%."
+def test_evaluations_do_not_load_jinja2() -> None:
+    code = (
+        "import sys; from meeplezoo.cli.main import main; "
+        "main(['evaluate', 'azul', 'random', 'random', '--games', '2', '--seed', '1']); print('jinja2' in sys.modules)"
     )
-
-
-def test_ending_names_the_precision() -> None:
-    page = report(tournament([agent("a", 10.0), agent("b", 9.0)], stopped="precision reached", precision=10))
-    assert "precision of 10 Elo reached" in words(section(page, "method"))
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[-1] == "False"
 
 
 def test_pareto_front() -> None:
@@ -358,45 +495,30 @@ def test_axis_keeps_values_inside() -> None:
     assert Axis(0, 10, 200, 100).at(2.5) == 175
 
 
-def test_rating_range() -> None:
-    low, high = rating_range([100, 0], [10, 10], bar=2)
-    assert (low, high) == (-30, 130)
+def test_ranges_of_axes() -> None:
+    assert rating_range([100, 0], [10, 10], bar=2) == (-30, 130)
     # far off and hardly known: left out; hardly known but near: in with its rating, not with its bar
     assert rating_range([850, 830, 0], [10, 10, 400], bar=1) == (810, 870)
     assert rating_range([850, 830, 800], [10, 10, 400], bar=1) == (790, 870)
     # far off but well known: in
     assert rating_range([850, 830, 0], [10, 10, 10], bar=0) == (-42.5, 892.5)
     assert rating_range([5, 5], [0, 0]) == (-5, 15)
-
-
-def test_other_ranges() -> None:
     assert share_range([(0.48, 0.6), (0.45, 0.5)], 0.5) == pytest.approx((0.385, 0.615))
     assert share_range([(0.5, 0.5)], 0.5) == pytest.approx((0.4885, 0.5115))
     assert score_range([0, 10, 20, 30, 40], [[0, 3, 0, 0], [0, 0, 1, 0]]) == (10, 30)
     assert score_range([0, 10, 20], [[0, 0]]) == (0, 20)
 
 
-def test_hill_is_a_histogram() -> None:
-    path = hill_path([0, 10, 20, 30], [0, 4, 1], Axis(0, 30, 0, 300), 100)
-    assert path == "M100.00 100.00V68.00H200.00V92.00H300.00V100.00Z"
-
-
-def covered(labels: list[Any]) -> float:
-    """Return the area that labels share."""
-    shared = 0.0
-    for index, one in enumerate(labels):
-        for other in labels[:index]:
-            a, b = one.box, other.box
-            width = min(a.x + a.width, b.x + b.width) - max(a.x, b.x)
-            height = min(a.y + a.height, b.y + b.height) - max(a.y, b.y)
-            shared += max(width, 0) * max(height, 0)
-    return shared
+def test_histogram_has_heights_in_proportion_and_no_empty_ends() -> None:
+    outline = outline_histogram([0, 10, 20, 30, 40], [0, 4, 1, 0], Axis(0, 40, 0, 400))
+    assert outline == [(100, 0), (100, -32), (200, -32), (200, -8), (300, -8), (300, 0)]
+    assert outline_histogram([0, 10], [0], Axis(0, 10, 0, 100)) == []
 
 
 def test_labels_stand_beside_their_points() -> None:
     plot = Box(0, 0, 400, 200)
     (free,) = place_labels([(100, 100)], [80], 16, plot)
-    assert (free.x, free.anchor, free.led) == (109, "start", False)
+    assert (free.x, free.anchor, free.is_far) == (109, "start", False)
     assert free.box == Box(109, 92, 80, 16)
     (at_the_edge,) = place_labels([(390, 100)], [80], 16, plot)
     assert (at_the_edge.x, at_the_edge.anchor) == (381, "end")
@@ -406,48 +528,34 @@ def test_labels_stand_beside_their_points() -> None:
 
 def test_labels_do_not_collide() -> None:
     plot = Box(0, 0, 700, 350)
-    same_place = place_labels([(350, 175)] * 12, [150] * 12, 16, plot)
-    assert covered(same_place) == 0
-    assert all(plot.x <= label.box.x and label.box.x + label.box.width <= 700 for label in same_place)
-    assert [label.led for label in same_place[:2]] == [False, False]
-    assert same_place[-1].led
+    labels = place_labels([(350, 175)] * 12, [150] * 12, 16, plot)
+    assert all(shared_area(one.box, other.box) == 0 for one, other in combinations(labels, 2))
+    assert all(plot.x <= label.box.x and label.box.x + label.box.width <= 700 for label in labels)
+    assert [label.is_far for label in labels[:2]] == [False, False]
+    assert labels[-1].is_far
+    x, y = labels[-1].leader_end(350, 175)
+    box = labels[-1].box.grown(2)
+    assert box.x <= x <= box.x + box.width
+    assert box.y <= y <= box.y + box.height
     # even where there is no room for all, everything gets a label
     assert len(place_labels([(10, 10)] * 30, [30] * 30, 16, Box(0, 0, 60, 40))) == 30
 
 
-def test_names_are_shortened_in_the_middle() -> None:
-    assert shortened("greedy", 100, 13) == "greedy"
-    cut = shortened("ppo:runs/azul/step-1000000.zip", 150, 13)
-    assert cut.startswith("ppo:runs")
-    assert cut.endswith("00.zip")
-    assert text_width(cut, 13) <= 150
+def test_text_width_knows_wide_and_combining_characters() -> None:
     assert text_width("棋棋", 10) == pytest.approx(21)
     assert text_width("e\u0301", 10) == text_width("e", 10)
 
 
 def test_numbers_as_text() -> None:
-    assert [decimal(value) for value in (None, 1234.56, -3.25, -0.01)] == ["–", "1,234.6", "\u22123.2", "0.0"]  # noqa: RUF001
-    assert [plus(value) for value in (10.1, 0.0, 0.01, -2.0)] == ["+10.1", "0.0", "0.0", "\u22122.0"]
+    assert [decimal(value) for value in (None, 1234.56, -3.25, -0.01)] == [DASH, "1,234.6", "\u22123.2", "0.0"]
+    assert [signed(value) for value in (10.1, 0.0, 0.01, -2.0)] == ["+10.1", "0.0", "0.0", "\u22122.0"]
     assert interval([-0.5, 1.25], 2, unit="%") == "\u22120.50 to 1.25\u00a0%"
-    assert interval([None, 1.0]) == interval(None) == "–"  # noqa: RUF001
-    times = [0.00123, 0.0996, 0.02, 1.24, 9.96, 41.3, 900.0, 12345.0]
-    assert [milliseconds(time) for time in times] == ["0.0012", "0.10", "0.020", "1.2", "10", "41", "900", "12,345"]
-    assert [probability(value) for value in (0.5, 1.0, 0.0)] == [
-        "50.0\u00a0%",
-        ">\u00a099.9\u00a0%",
-        "<\u00a00.1\u00a0%",
+    assert interval([None, 1.0]) == interval(None) == DASH
+    times = [0.00123, 0.0000516, 0.0996, 0.02, 1.24, 9.96, 41.3, 99.6, 900.0, 12345.0, None]
+    assert [milliseconds(time) for time in times] == [
+        *["0.0012", "0.000052", "0.10", "0.020", "1.2", "10", "41", "100", "900", "12,345", DASH]
     ]
-    assert [tick(value) for value in (0.001, -20.0, 1000.0, 0.30000000000000004)] == [
-        "0.001",
-        "\u221220",
-        "1,000",
-        "0.3",
-    ]
-
-
-def test_tags() -> None:
-    assert tag("rect", x=1.0, class_="a", stroke_width=2.345, fill=None) == (
-        '<rect x="1" class="a" stroke-width="2.35"></rect>'
-    )
-    assert tag("td", "x", title="a\u202eb\x9bc\u2066") == '<td title="a\ufffdb\ufffdc\ufffd">x</td>'
-    assert tag("td", "x", title='"<&>\x01') == "<td title='\"&lt;&amp;&gt;\ufffd'>x</td>"
+    certain = [probability(value) for value in (0.5, 1.0, 0.0, None)]
+    assert certain == ["50.0\u00a0%", ">\u00a099.9\u00a0%", "<\u00a00.1\u00a0%", DASH]
+    ticks = [tick(value) for value in (0.001, -20.0, 1000.0, 0.30000000000000004)]
+    assert ticks == ["0.001", "\u221220", "1,000", "0.3"]

@@ -16,15 +16,17 @@ from meeplezoo.agents import agent_names, registry
 from meeplezoo.agents.arena.agent_results import agent_results
 from meeplezoo.agents.arena.evaluation import evaluate
 from meeplezoo.agents.arena.folder import TournamentFolder
-from meeplezoo.agents.arena.games import NOBODY, as_lines, from_lines, played_games
-from meeplezoo.agents.arena.matches import MatchLog, act_or_forfeit, make_agents, play_matches
-from meeplezoo.agents.arena.play import Match, MatchConfig, Player
+from meeplezoo.agents.arena.games import NOBODY, as_lines, collect_results, from_lines
+from meeplezoo.agents.arena.match_runner import Match, MatchRunner
+from meeplezoo.agents.arena.match_seeds import MatchSeeds
+from meeplezoo.agents.arena.matches import MatchLog, act_or_forfeit, make_agents, play_games
 from meeplezoo.agents.arena.ratings import Ratings
-from meeplezoo.agents.arena.schedule import agent_seeds, all_line_ups, deal_seeds, seatings, swiss_line_ups
+from meeplezoo.agents.arena.schedule import all_line_ups, list_seatings, swiss_line_ups
 from meeplezoo.agents.arena.settings import Participant, TournamentSettings, make_settings
-from meeplezoo.agents.arena.standings import as_json, settled, standings
-from meeplezoo.agents.arena.statistics import ahead, mean_interval, student_quantile
+from meeplezoo.agents.arena.standings import as_json, compute_standings, converged
+from meeplezoo.agents.arena.statistics import count_ahead, mean_interval, student_quantile
 from meeplezoo.agents.arena.tournament import play_tournament
+from meeplezoo.agents.baselines.greedy_agent import GreedyAgent
 from meeplezoo.agents.protocol import AgentFailure
 from meeplezoo.cli.main import main
 from meeplezoo.envs import make_game
@@ -72,20 +74,23 @@ def test_line_ups_of_a_round_robin():
 
 
 def test_seatings_are_all_different_and_fair():
-    assert seatings((0, 1)).tolist() == [[0, 1], [1, 0]]
-    assert seatings((2, 2, 5)).tolist() == [[2, 2, 5], [2, 5, 2], [5, 2, 2]]
-    ways = seatings((0, 1, 2, 3))
+    assert list_seatings((0, 1)).tolist() == [[0, 1], [1, 0]]
+    assert list_seatings((2, 2, 5)).tolist() == [[2, 2, 5], [2, 5, 2], [5, 2, 2]]
+    ways = list_seatings((0, 1, 2, 3))
     assert len(ways) == 24
     for seat in range(4):
         assert Counter(ways[:, seat].tolist()) == dict.fromkeys(range(4), 6)
 
 
 def test_deals_and_seeds_never_repeat():
-    deals = np.concatenate([deal_seeds(5, number, 7) for number in range(4)])
+    wanted = settings(seed=5, deals=7)
+    deals = np.concatenate([Match(number, (0, 1)).seeds(wanted).of_games(0, 7, 1) for number in range(4)])
     np.testing.assert_array_equal(deals, game_seeds(5, 28))
-    seeds = [seed for number in range(3) for line_up in all_line_ups(4, 2) for seed in agent_seeds(1, number, line_up)]
+    matches = [Match(number, line_up) for number in range(3) for line_up in all_line_ups(4, 2)]
+    seeds = [seed for match in matches for seed in match.seeds(settings(seed=1)).of_agents(2)]
     assert len(set(seeds)) == len(seeds) == 36
-    assert agent_seeds(2, 0, (0, 1)) != agent_seeds(1, 0, (0, 1))
+    other = Match(0, (0, 1)).seeds(settings(seed=2))
+    assert other.of_agents(2) != Match(0, (0, 1)).seeds(settings(seed=1)).of_agents(2)
 
 
 def test_swiss_pairs_neighbours_who_have_not_met():
@@ -107,12 +112,12 @@ def test_swiss_lets_the_weakest_of_those_sit_out_who_did_least():
 def test_every_swiss_round_gives_everyone_one_line_up():
     table = play_tournament(settings(agents=["random"] * 5, pairing="swiss", rounds=5, deals=1, options={}))
     for number in range(5):
-        games = table.games.chosen(table.games.rounds == number)
+        games = table.games.select(table.games.rounds == number)
         assert len(games) == 4
         assert sorted(Counter(games.seats.ravel().tolist()).values()) == [2, 2, 2, 2]
     # in five rounds everyone sits out once, and nobody meets anybody more than twice
     assert np.bincount(table.games.seats.ravel()).tolist() == [8] * 5
-    won, met = ahead(table.games, 5)
+    won, met = count_ahead(table.games, 5)
     assert met.max() <= 4
     assert won.sum() == len(table.games)
 
@@ -137,17 +142,17 @@ def test_mean_interval_by_deals():
     assert mean_interval(np.array([0.0, 4.0, 1.0, 3.0]), np.array([1, 1, 2, 2])) == (2.0, (2.0, 2.0))
 
 
-def test_settled_looks_at_neighbours_alone():
+def test_converged_looks_at_neighbours_alone():
     def ratings(elo, covariance):
         size = len(elo)
         return Ratings(np.array(elo), np.array(covariance), np.zeros(size), np.zeros(1), 1.0, None)
 
     narrow = ratings([0.0, 50.0], [[0.0, 0.0], [0.0, 25.0]])
-    assert settled(narrow, 10)
-    assert not settled(narrow, 9)
+    assert converged(narrow, 10)
+    assert not converged(narrow, 9)
     hopeless = ratings([0.0, 1500.0, 1510.0], [[0.0, 0, 0], [0, 90000.0, 90000.0], [0, 90000.0, 90016.0]])
-    assert settled(hopeless, 10)
-    assert not settled(hopeless, 7)
+    assert converged(hopeless, 10)
+    assert not converged(hopeless, 7)
 
 
 def test_results_count_by_hand():
@@ -165,7 +170,7 @@ def test_results_count_by_hand():
     assert (a.mean_score, a.mean_margin) == (9.5, 3.5)
     assert (a.failures, b.failures) == ({"x": 1}, {})
     assert a.milliseconds_per_move == pytest.approx(1)
-    won, met = ahead(games, 3)
+    won, met = count_ahead(games, 3)
     assert won.tolist() == [[0, 1.5, 2], [1.5, 0, 1.5], [1, 1.5, 0]]
     assert met.tolist() == [[0, 3, 3], [3, 0, 3], [3, 3, 0]]
 
@@ -201,7 +206,7 @@ def test_deals_are_the_same_for_all_line_ups_and_seats_are_fair():
     table = play_tournament(settings(agents=["random", "greedy", "random"], options={}))
     games = table.games
     for number in range(3):
-        of_round = games.chosen(games.rounds == number)
+        of_round = games.select(games.rounds == number)
         by_line_up = {}
         for seats, deal in zip(of_round.seats.tolist(), of_round.deals.tolist(), strict=True):
             by_line_up.setdefault(tuple(sorted(seats)), []).append(deal)
@@ -214,9 +219,9 @@ def test_deals_are_the_same_for_all_line_ups_and_seats_are_fair():
 def test_precision_stops_early():
     table = play_tournament(settings(agents=["random", "random"], rounds=200, deals=10, precision=60))
     assert table.stopped == "precision reached"
-    assert settled(table.ratings, 60)
-    before = table.games.chosen(table.games.rounds < table.games.rounds.max())
-    assert not settled(standings(table.settings, before).ratings, 60)
+    assert converged(table.ratings, 60)
+    before = table.games.select(table.games.rounds < table.games.rounds.max())
+    assert not converged(compute_standings(table.settings, before).ratings, 60)
 
 
 def test_the_anchor_is_random_or_what_is_asked_for():
@@ -257,12 +262,12 @@ def say(actions, fails):
 def test_a_failure_costs_the_game_and_no_other(how, reason):
     doomed = int(game_seeds(3, 4)[2])
     agent = Failing(lambda state: state["seed"] == doomed and state["ply"] >= 10, how)
-    (other,) = make_agents(make_game("azul"), ["random", agent], 1)[:1]
-    conduct = MatchLog(4, 2)
+    (other,) = make_agents(make_game("azul"), ["random", agent], MatchSeeds(1))[:1]
+    log = MatchLog(4, 2)
     # one decision at a time, as far as this agent is concerned
     single = type("Single", (), {"name": "failing", "act": lambda self, decisions: _one_by_one(agent, decisions)})()
-    batch = play_matches(AZUL, [single, other], game_seeds(3, 4), np.tile([0, 1], (4, 1)), conduct=conduct)
-    games = played_games(0, batch, np.tile([0, 1], (4, 1)), conduct)
+    batch = play_games(AZUL, [single, other], game_seeds(3, 4), np.tile([0, 1], (4, 1)), log=log)
+    games = collect_results(batch, np.tile([0, 1], (4, 1)), log)
     assert games.failed.tolist() == [NOBODY, NOBODY, 0, NOBODY]
     assert games.reasons[2].startswith(reason)
     assert games.ranks[2].tolist() == [1, 0]
@@ -284,10 +289,10 @@ def _one_by_one(agent, decisions):
 
 
 def test_with_three_players_the_others_share_the_win():
-    agents = [Failing(lambda state: True, illegal), *make_agents(THREE, ["random"] * 3, 1)[:2]]
-    conduct = MatchLog(1, 3)
+    agents = [Failing(lambda state: True, illegal), *make_agents(THREE, ["random"] * 3, MatchSeeds(1))[:2]]
+    log = MatchLog(1, 3)
     seats = np.array([[1, 0, 2]])
-    games = played_games(0, play_matches(THREE, agents, game_seeds(1, 1), seats, conduct=conduct), seats, conduct)
+    games = collect_results(play_games(THREE, agents, game_seeds(1, 1), seats, log=log), seats, log)
     assert games.ranks.tolist() == [[0, 2, 0]]
     assert games.failed.tolist() == [1]
 
@@ -297,10 +302,11 @@ def test_the_record_of_a_forfeited_game(tmp_path, monkeypatch):
     monkeypatch.setattr(
         registry,
         "make_agent",
-        lambda text, game, seed: bad if text == "bad" else make_agents(game, [text] * 2, 0)[0],
+        lambda text, game, *rest, **trust: bad if text == "bad" else GreedyAgent(text, 0),
     )
-    terms = MatchConfig(AZUL, ("bad", "greedy"), ("bad", "good"), 4, 2, None, True)
-    games, records = Player(terms).play(Match(0, (0, 1)))
+    agents = [{"name": "bad", "agent": "bad"}, {"name": "good", "agent": "greedy"}]
+    wanted = settings(agents=agents, seed=4, deals=2, records=True)
+    games, records = MatchRunner(wanted).play(Match(0, (0, 1)))
     assert (games.failed != NOBODY).all()
     path = tmp_path / "games.jsonl"
     write_records(path, records)
@@ -332,8 +338,8 @@ def test_the_record_of_a_forfeited_game(tmp_path, monkeypatch):
         ({"agents": [{"name": "random", "agent": "greedy"}, "random"]}, "two have the name 'random'"),
         ({"pairing": "knockout"}, "pairing must be one of round-robin, swiss, not 'knockout'"),
         ({"pairing": "swiss", "options": {"num_players": 3}}, "swiss needs at least as many agents as players, 3"),
-        ({"rounds": 0}, "rounds must be an integer from 1 to 100,000 here, not 0"),
-        ({"deals": 1.5}, "deals must be an integer from 1 to 2,500 here, not 1.5"),
+        ({"rounds": 0}, "rounds must be from 1 to 100000, not 0"),
+        ({"deals": 1.5}, "deals must be an integer, not 1.5"),
         ({"precision": -1}, "precision must be a number above 0, at most 1,000,000, not -1"),
         ({"move_seconds": "2s"}, "move_seconds must be a number above 0, at most 86,400, not '2s'"),
         ({"records": 1}, "records must be true or false, not 1"),

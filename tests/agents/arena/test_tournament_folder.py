@@ -111,7 +111,7 @@ def without(key):
         (with_value("forfeit", {"seat": 2, "reason": ""}), "forfeit.seat: must be an integer from 0 to 1, not 2"),
         (with_value("forfeit", {"seat": -1, "reason": ""}), "forfeit.seat: must be an integer from 0 to 1, not -1"),
         (with_value("forfeit", {"seat": 0, "reason": 1}), "forfeit.reason: must be a text, not 1"),
-        (lambda row: row.update(ranks=[0, 1], forfeit={"seat": 0, "reason": ""}), "places: who forfeits comes last"),
+        (lambda row: row.update(ranks=[0, 1], forfeit={"seat": 0, "reason": ""}), "ranks: who forfeits comes last"),
     ],
 )
 def test_a_line_that_is_no_game_is_named(change, message, folder):

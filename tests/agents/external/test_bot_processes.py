@@ -131,7 +131,7 @@ def test_nothing_that_a_bot_has_started_outlives_it(tmp_path, kind, end):
     assert all(map(is_running, left))
     agent.act(one_decision())
     if end == "kill":
-        agent._session._drop()
+        agent._session._discard_process()
     else:
         del agent
         gc.collect()
@@ -185,7 +185,7 @@ def test_other_children_of_the_user_are_left_alone(tmp_path):
     stat = Path(f"/proc/{left}/stat").read_text().rpartition(")")[2].split()
     (supervisor_process,) = {agent._session._process._streams._supervisor.pid}
     assert int(stat[1]) == supervisor_process
-    agent._session._drop()
+    agent._session._discard_process()
     assert other.wait(20) == 7
     with pytest.raises(ChildProcessError):
         os.waitpid(supervisor_process, 0)
@@ -217,7 +217,7 @@ def test_without_orphans_the_bots_group_is_killed(tmp_path, monkeypatch):
     )
     left = children(tmp_path, 2)
     assert len(agent.act(one_decision())) == 1
-    agent._session._drop()
+    agent._session._discard_process()
     wait_for(lambda: not any(map(is_running, left)))
 
 
@@ -267,7 +267,7 @@ def test_prints_end_at_a_limit_that_holds_over_restarts(tmp_path, capfd, monkeyp
     for _ in range(3):
         with pytest.raises(AgentFailure, match="ZeroDivisionError"):
             agent.act(one_decision())
-        agent._session._drop()
+        agent._session._discard_process()
     printed = capfd.readouterr().err
     assert printed.count("x") <= 700
     assert len(printed) < 900
@@ -285,7 +285,7 @@ def test_a_flood_of_prints_neither_blocks_nor_fills_memory(tmp_path, capfd):
 
 
 def test_a_bot_that_floods_at_the_end_is_cut_short(monkeypatch):
-    monkeypatch.setattr(bot_process, "SECONDS_TO_LEAVE", 0.3)
+    monkeypatch.setattr(bot_process, "SECONDS_TO_EXIT", 0.3)
     flood = "import os\nwhile True: os.write(1, b'z' * 65536); os.write(2, b'z' * 65536)"
     process = BotProcess([sys.executable, "-c", flood], b"{}", {}, Prints("flood"))
     streams = process._streams

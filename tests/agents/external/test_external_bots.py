@@ -18,11 +18,11 @@ import numpy as np
 import pytest
 
 from meeplezoo.agents import DecisionBatch, agent_names, make_agent
-from meeplezoo.agents.arena.matches import MatchLog, play_matches
+from meeplezoo.agents.arena.matches import MatchLog, play_games
 from meeplezoo.agents.arena.settings import make_settings
 from meeplezoo.agents.arena.short_names import short_names
 from meeplezoo.agents.external import bot_process, session
-from meeplezoo.agents.external.bot_file import NoBot, load, wanted_parameters
+from meeplezoo.agents.external.bot_file import InvalidBot, load, required_parameters
 from meeplezoo.agents.external.bot_process import BotProcess
 from meeplezoo.agents.external.bot_settings import split_name
 from meeplezoo.agents.protocol import AgentFailure
@@ -139,7 +139,7 @@ def test_examples_of_the_page_play(page, text, games):
         assert agent.name == text
         agents = [agent, make_agent("random", game, 6)]
         seatings = np.array([[0, 1, 1, 1], [1, 0, 1, 1]])[:, : game.num_players]
-        batch = play_matches(game, agents, game_seeds(1, 2), seatings)
+        batch = play_games(game, agents, game_seeds(1, 2), seatings)
         assert (batch.states["status"] != 0).all()
 
 
@@ -237,14 +237,14 @@ def test_files_are_read_like_scripts(folder, monkeypatch):
     monkeypatch.setattr(sys, "path", list(sys.path))
     file = folder / "some.py"
     file.write_text("def choose(observation, mask): pass\ntable = [1]\n")
-    assert wanted_parameters(load(file, "choose"), "choose") == {"observation", "mask"}
-    with pytest.raises(NoBot, match=r"some\.py has no 'chose'; it has choose$"):
+    assert required_parameters(load(file, "choose"), "choose") == {"observation", "mask"}
+    with pytest.raises(InvalidBot, match=r"some\.py has no 'chose'; it has choose$"):
         load(file, "chose")
-    with pytest.raises(NoBot, match=r"table is no function or class, but \[1\]"):
-        wanted_parameters(load(file, "table"), "table")
+    with pytest.raises(InvalidBot, match=r"table is no function or class, but \[1\]"):
+        required_parameters(load(file, "table"), "table")
     for text, reason in [("def (", "SyntaxError: invalid syntax"), ("import sys; sys.exit('no')", "SystemExit: no")]:
         file.write_text(text)
-        with pytest.raises(NoBot, match=rf"some\.py cannot be imported: {reason}"):
+        with pytest.raises(InvalidBot, match=rf"some\.py cannot be imported: {reason}"):
             load(file, "choose")
 
 
@@ -268,7 +268,7 @@ def a_class(init):
     ],
 )
 def test_parameters_tell_the_kind(thing, wanted):
-    assert wanted_parameters(thing, "bot") == wanted
+    assert required_parameters(thing, "bot") == wanted
 
 
 @pytest.mark.parametrize(
@@ -287,8 +287,8 @@ def test_parameters_tell_the_kind(thing, wanted):
     ],
 )
 def test_other_parameters_are_refused(thing):
-    with pytest.raises(NoBot, match=r"is no bot: a function takes \(observation, mask\), \(position\) or "):
-        wanted_parameters(thing, "bot")
+    with pytest.raises(InvalidBot, match=r"is no bot: a function takes \(observation, mask\), \(position\) or "):
+        required_parameters(thing, "bot")
 
 
 # failures
@@ -499,7 +499,7 @@ print([len(kernel.signatures) for kernel in kernels])
 
 
 def test_no_process_is_left_behind(folder, monkeypatch):
-    monkeypatch.setattr(bot_process, "SECONDS_TO_LEAVE", 0.3)
+    monkeypatch.setattr(bot_process, "SECONDS_TO_EXIT", 0.3)
     child = "import subprocess; pathlib.Path('child').write_text(str(subprocess.Popen(['sleep', '60']).pid))\nfirst()"
     for name, decide in (("polite", "first()"), ("parent", child), ("deaf", "first(); time.sleep(60)")):
         agent = make_agent(program(folder / f"{name}.py", decide), AZUL, 0)
@@ -718,12 +718,12 @@ def test_a_bot_is_never_shown_the_hands_of_others(page, game):
     agent = make_agent("shown.py:choose", game, 1)
     truths = []
 
-    def watch(games, states, actions):
+    def on_step(games, states, actions):
         truths.extend(state.copy() for state in states[states["to_move"] == 0])
 
     agents = [agent, make_agent("greedy", game, 2)]
     seatings = np.tile([0, 1, 1, 1], (2, 1))[:, : game.num_players]
-    play_matches(game, agents, game_seeds(1, 2), seatings, watch)
+    play_games(game, agents, game_seeds(1, 2), seatings, on_step)
     positions = [json.loads(line) for line in (page / "shown").read_text().splitlines()]
     assert len(positions) == len(truths) > 40
     compared = 0
@@ -799,13 +799,13 @@ def test_a_bot_is_told_which_game_a_decision_belongs_to(folder, monkeypatch, kin
     agents = [make_agent(text, AZUL, 1), make_agent("greedy", AZUL, 2)]
     seen = []
 
-    def watch(games, states, actions):
+    def on_step(games, states, actions):
         own = states["to_move"] == games % 2
         shown = DecisionBatch(AZUL, states).observation.sum(axis=1, dtype=np.float32)
         for game, state, value in zip(games[own], states[own], shown[own], strict=True):
             seen.append([int(game) + 7, int(state["ply"]), 0.0 if kind == "program" else float(value)])
 
-    play_matches(AZUL, agents, game_seeds(3, 4), np.array([[0, 1], [1, 0]] * 2), watch, first_index=7)
+    play_games(AZUL, agents, game_seeds(3, 4), np.array([[0, 1], [1, 0]] * 2), on_step, first_index=7)
     noted = [json.loads(line) for line in (folder / "noted").read_text().splitlines()]
     assert noted == seen
     assert {index for index, _, _ in noted} == {7, 8, 9, 10}
@@ -966,15 +966,15 @@ def test_time_to_start_is_given_apart_from_that_of_moves(folder):
     with pytest.raises(ValueError, match=r"did not say ready within 0\.3 s"):
         make_agent(text, AZUL, 0, start_seconds=0.3)
     agent = make_agent(text, AZUL, 0, start_seconds=60)
-    conduct = MatchLog(2, 2, 0.8)
+    log = MatchLog(2, 2, 0.8)
     agents = [agent, make_agent("random", AZUL, 1)]
     began = time.perf_counter()
-    play_matches(AZUL, agents, game_seeds(1, 2), np.array([[0, 1], [0, 1]]), None, conduct)
+    play_games(AZUL, agents, game_seeds(1, 2), np.array([[0, 1], [0, 1]]), None, log)
     elapsed = time.perf_counter() - began
     # the first decision ends the process, for the second one it is started anew
-    assert conduct.failures == {0: (0, "the program ended with exit code 1")}
+    assert log.failures == {0: (0, "the program ended with exit code 1")}
     assert agent.seconds_starting > 1
-    assert conduct.seconds.sum() + agent.seconds_starting < elapsed
+    assert log.seconds.sum() + agent.seconds_starting < elapsed
 
 
 def test_commands_give_bots_time_to_start(folder, capsys, monkeypatch):
@@ -1038,7 +1038,7 @@ for line in sys.stdin:
         assert reasons[0].startswith(expected), answer[:80]
         assert len(reasons[0]) < 200
         assert reasons[0].isprintable()
-        agent._session._drop()
+        agent._session._discard_process()
 
 
 def test_refusals_are_shown_short_and_without_what_acts_on_a_terminal(folder):

@@ -23,7 +23,7 @@ from meeplezoo.agents import DecisionBatch, make_agent
 from meeplezoo.cli.main import main
 from meeplezoo.envs import GameBatch, make_game
 from meeplezoo.envs.interfaces.sb3_vec_env import SelfPlayVecEnv
-from meeplezoo.training.maskable_ppo import MaskablePPOLearner
+from meeplezoo.training.maskable_ppo import MaskablePPOAlgorithm
 
 SIZES = {"n_steps": 8, "batch_size": 8, "n_epochs": 1}
 AZUL = make_game("azul")
@@ -107,7 +107,7 @@ def test_our_own_models_play_as_they_learned(name, tmp_path):
             activation="tanh",
             channels=4,
         )
-        learner = MaskablePPOLearner(config, game)
+        learner = MaskablePPOAlgorithm(config, game)
         path = tmp_path / f"{network}.zip"
         with path.open("wb") as file:
             learner.write_agent(file, 1.0)

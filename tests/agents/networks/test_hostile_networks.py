@@ -14,9 +14,9 @@ pytest.importorskip("safetensors")
 import torch
 
 from meeplezoo.agents import DecisionBatch, make_agent
-from meeplezoo.agents.arena.matches import attempt
+from meeplezoo.agents.arena.matches import act_or_forfeit
 from meeplezoo.agents.networks import network_file
-from meeplezoo.agents.networks.architecture import MOST_WEIGHTS, Architecture, build
+from meeplezoo.agents.networks.architecture import MAX_WEIGHTS, Architecture, build
 from meeplezoo.agents.networks.network_agent import NetworkAgent, NetworkSettings, NotFiniteError
 from meeplezoo.agents.networks.network_file import load_network, make_metadata, save_network
 from meeplezoo.agents.protocol import AgentFailure
@@ -143,7 +143,7 @@ def test_heads_of_every_kind(value, file):
         file.write_bytes(put_together({**header, "__metadata__": {KEY: json.dumps(changed)}}, numbers))
         right = ("training", {}), ("training", {"name": 1}), ("training", {"observation": "flat"})
         # Python says that true is 1
-        fine = (last, value) in right or (last in ("shared",) and value is True)
+        fine = (last, value) in right or (last in ("shared_trunk",) and value is True)
         fine = fine or (last == "win_weight" and value in (0, 1) and value is not True)
         if not fine:
             refusal(file)
@@ -154,17 +154,17 @@ def test_heads_of_every_kind(value, file):
 @pytest.mark.parametrize(
     ("architecture", "message"),
     [
-        ({"hidden": [65536, 65536]}, r"has 4,3\d\d,\d{3},\d{3} weights, more than the most, 33,554,432"),
-        ({"hidden": [65536] * 64}, r"weights, more than the most"),
-        ({"hidden": [1] * 65}, "hidden must be at most 64 integers, not 65"),
-        ({"hidden": [1] * 10**5}, "hidden must be at most 64 integers, not 100,000"),
-        ({"hidden": [65537]}, "hidden must be integers from 1 to 65536"),
-        ({"hidden": [8.0]}, "hidden must be integers from 1 to 65536"),
-        ({"hidden": [True]}, "hidden must be integers from 1 to 65536"),
-        ({"hidden": {"8": 8}}, "hidden must be integers from 1 to 65536"),
-        ({"kind": "cells"}, "needs an observation with a plane of cells"),
-        ({"hidden": [16]}, r"must be \[180, 16\] 'F32', not \[180, 8\] 'F32'"),
-        ({"shared": False}, "lacks the weights 'value_trunk"),
+        ({"hidden_sizes": [65536, 65536]}, r"has 4,3\d\d,\d{3},\d{3} weights, more than the most, 33,554,432"),
+        ({"hidden_sizes": [65536] * 64}, r"weights, more than the most"),
+        ({"hidden_sizes": [1] * 65}, "hidden_sizes must be at most 64 integers, not 65"),
+        ({"hidden_sizes": [1] * 10**5}, "hidden_sizes must be at most 64 integers, not 100,000"),
+        ({"hidden_sizes": [65537]}, "hidden_sizes must be integers from 1 to 65536"),
+        ({"hidden_sizes": [8.0]}, "hidden_sizes must be integers from 1 to 65536"),
+        ({"hidden_sizes": [True]}, "hidden_sizes must be integers from 1 to 65536"),
+        ({"hidden_sizes": {"8": 8}}, "hidden_sizes must be integers from 1 to 65536"),
+        ({"kind": "conv"}, "needs an observation with a plane of cells"),
+        ({"hidden_sizes": [16]}, r"must be \[180, 16\] 'F32', not \[180, 8\] 'F32'"),
+        ({"shared_trunk": False}, "lacks the weights 'value_trunk"),
         ({"heuristic": True}, "lacks the weights|should not have the weights"),
     ],
 )
@@ -178,10 +178,10 @@ def test_architectures_that_the_file_does_not_hold(architecture, message, file):
 
 def test_the_largest_network_is_not_built():
     """The same bound holds for a new network, before any memory is taken."""
-    with pytest.raises(ValueError, match=f"more than the most, {MOST_WEIGHTS:,}$"):
+    with pytest.raises(ValueError, match=f"more than the most, {MAX_WEIGHTS:,}$"):
         build(AZUL, Architecture("mlp", (65536, 65536)))
-    with pytest.raises(ValueError, match=f"more than the most, {MOST_WEIGHTS:,}$"):
-        build(make_game("qwirkle"), Architecture("cells", (8,), channels=65536))
+    with pytest.raises(ValueError, match=f"more than the most, {MAX_WEIGHTS:,}$"):
+        build(make_game("qwirkle"), Architecture("conv", (8,), channels=65536))
 
 
 @pytest.mark.parametrize(
@@ -225,7 +225,7 @@ def test_tensors_that_overlap_are_refused(file):
 def test_weights_that_are_too_large_are_found_at_reading(number, file):
     header, numbers = take_apart(file.read_bytes())
     file.write_bytes(put_together(header, np.full(len(numbers) // 4, number, np.float32).tobytes()))
-    assert "the weights are so large that the network's answers are not finite numbers" in refusal(file)
+    assert "the weights are so large that the network's outputs are not finite numbers" in refusal(file)
 
 
 @pytest.mark.parametrize("number", [np.nan, np.inf, -np.inf])
@@ -244,7 +244,7 @@ def test_other_weights_play_legally(number, settings, file):
     weights = np.frombuffer(numbers, np.float32).copy()
     weights[:-180] = number
     file.write_bytes(put_together(header, weights.tobytes()))
-    actions, reasons = attempt(make_agent(f"net:{file}{settings}", AZUL, 1), AZUL, as_batch(AZUL.new(3)).copy())
+    actions, reasons = act_or_forfeit(make_agent(f"net:{file}{settings}", AZUL, 1), AZUL, as_batch(AZUL.new(3)).copy())
     assert reasons == {}
     assert AZUL.mask(AZUL.new(3))[actions[0]] == 1
 
@@ -269,7 +269,7 @@ def test_a_network_that_says_nothing_finite_fails_and_does_not_crash(logit, valu
     batch = GameBatch(AZUL, 3, auto_reset=False)
     batch.reset(1)
     decisions = DecisionBatch(AZUL, batch.states)
-    with pytest.raises(NotFiniteError, match="the network's answers are not all finite numbers"):
+    with pytest.raises(NotFiniteError, match="the network's outputs are not all finite numbers"):
         agent.evaluate(decisions)
     with pytest.raises(AgentFailure) as caught:
         agent.act(decisions)
@@ -325,7 +325,7 @@ def test_names_of_every_kind(tmp_path, monkeypatch):
         (".", "is not a regular file|there is no network"),
         ("/", "is not a regular file"),
         ("", "there is no network ''"),
-        ("none", "there is no network 'none'; those that come with the package are"),
+        ("none", "there is no network 'none'; the bundled networks are"),
         ("../../etc/passwd", "there is no file|no safetensors file"),
         ("/etc/passwd", "no safetensors file"),
         ("x" * 300 + ".safetensors", "cannot be read: File name too long"),

@@ -17,7 +17,7 @@ from patched_clock import Clock
 
 from meeplezoo.agents import DecisionBatch, make_agent
 from meeplezoo.agents.networks import network_agent
-from meeplezoo.agents.networks.architecture import Architecture, build, sees_cells
+from meeplezoo.agents.networks.architecture import Architecture, build, has_cell_plane
 from meeplezoo.agents.networks.network_agent import NetworkAgent, NetworkSettings
 from meeplezoo.agents.networks.network_file import check_fits, load_network, make_metadata, save_network
 from meeplezoo.cli.main import main
@@ -29,7 +29,7 @@ GAMES = [
     ("azul", {}, None, "mlp"),
     ("azul", {"num_players": 3}, None, "mlp"),
     ("qwirkle", {"board_size": 26}, "flat", "mlp"),
-    ("qwirkle", {"board_size": 26}, "planes", "cells"),
+    ("qwirkle", {"board_size": 26}, "planes", "conv"),
     ("manhattan", {}, None, "mlp"),
 ]
 EVERY_GAME = pytest.mark.parametrize(("name", "options", "encoding", "kind"), GAMES)
@@ -53,7 +53,7 @@ def lively(game, architecture, seed=1):
     with torch.no_grad():
         heads.policy.weight.mul_(200)
         heads.values.weight.mul_(2)
-        if architecture.kind == "cells":
+        if architecture.kind == "conv":
             layers.features.cell_logit.weight.mul_(100)
     return network.eval()
 
@@ -97,7 +97,7 @@ def test_networks_have_the_sizes_of_their_game_and_begin_undecided(name, options
     # a layer of few units can be born dead
     torch.manual_seed(2)
     game = make_game(name, observation=encoding, **options)
-    network = build(game, Architecture(kind, hidden, channels=4, shared=shared))
+    network = build(game, Architecture(kind, hidden, channels=4, shared_trunk=shared))
     decisions = DecisionBatch(game, positions(game, 5, 9))
     logits, values = network(torch.as_tensor(decisions.observation))
     assert logits.shape == (5, game.num_actions)
@@ -119,7 +119,7 @@ def test_hidden_layers_are_orthogonal_and_can_be_shared():
         assert not layer.bias.any()
     observation = torch.rand(3, game.observation_size)
     for shared in (True, False):
-        network = build(game, Architecture("mlp", (64, 32), shared=shared))
+        network = build(game, Architecture("mlp", (64, 32), shared_trunk=shared))
         before = network(observation)
         with torch.no_grad():
             network.trunk[2].weight.mul_(2)
@@ -169,12 +169,12 @@ def test_of_no_decisions_nothing_is_said(name, options, encoding, kind):
 
 
 def test_only_planes_whose_cells_are_actions_are_seen_by_cells():
-    assert sees_cells(make_game("qwirkle"))
+    assert has_cell_plane(make_game("qwirkle"))
     flat = make_game("qwirkle", observation="flat")
-    assert not sees_cells(flat)
-    assert not sees_cells(make_game("azul"))
+    assert not has_cell_plane(flat)
+    assert not has_cell_plane(make_game("azul"))
     with pytest.raises(ValueError, match="which qwirkle with the observation flat has not"):
-        build(flat, Architecture("cells", (8,)))
+        build(flat, Architecture("conv", (8,)))
 
 
 @pytest.mark.parametrize("side", [26, 48])
@@ -183,7 +183,7 @@ def test_only_planes_whose_cells_are_actions_are_seen_by_cells():
 @pytest.mark.parametrize("others", [[120], [5, 20, 40, 80, 120]])
 def test_cells_say_the_same_of_a_game_alone_and_in_a_batch(side, plies, seen, others):
     game = make_game("qwirkle", board_size=side)
-    agent = agent_of(game, Architecture("cells", (16,), 4, True, seen, seen))
+    agent = agent_of(game, Architecture("conv", (16,), 4, True, seen, seen))
     states = positions(game, 12, plies)
     # more games that are further have a larger part of the window looked at; many are looked at in groups
     number = 1 if len(others) == 1 else 12
@@ -201,19 +201,19 @@ def test_cells_say_the_same_of_a_game_alone_and_in_a_batch(side, plies, seen, ot
     ("given", "message"),
     [
         ({"kind": "transformer"}, "kind of network must be one of mlp, cells, not 'transformer'"),
-        ({"hidden": [8]}, "hidden must be integers from 1 to 65536, not [8]"),
-        ({"hidden": (8, 0)}, "hidden must be integers from 1 to 65536, not (8, 0)"),
-        ({"hidden": (True,)}, "hidden must be integers"),
-        ({"hidden": (10**9,)}, "hidden must be integers"),
+        ({"hidden_sizes": [8]}, "hidden_sizes must be integers from 1 to 65536, not [8]"),
+        ({"hidden_sizes": (8, 0)}, "hidden_sizes must be integers from 1 to 65536, not (8, 0)"),
+        ({"hidden_sizes": (True,)}, "hidden_sizes must be integers"),
+        ({"hidden_sizes": (10**9,)}, "hidden_sizes must be integers"),
         ({"channels": 0}, "channels must be an integer from 1 to 65536, not 0"),
-        ({"shared": 1}, "shared must be true or false, not 1"),
+        ({"shared_trunk": 1}, "shared_trunk must be true or false, not 1"),
         ({"heuristic_input": True}, "heuristic_input needs heuristic"),
         ({"heuristic": True, "margin_input": True}, "margin_input needs heuristic_input"),
     ],
 )
 def test_wrong_architectures_are_named(given, message):
     with pytest.raises(ValueError, match=re.escape(message)):
-        Architecture(**{"kind": "mlp", "hidden": (8,), **given})
+        Architecture(**{"kind": "mlp", "hidden_sizes": (8,), **given})
 
 
 # --- files
@@ -249,7 +249,7 @@ def test_a_file_without_the_newer_fields_of_its_architecture_is_read(tmp_path):
     network = build(game, Architecture("mlp", (8,)))
     path = tmp_path / "net.safetensors"
     save_network(path, network, make_metadata(game, Architecture("mlp", (8,)), "return", {}))
-    old = {"kind": "mlp", "hidden": [8], "channels": 16, "shared": True, "heuristic": False}
+    old = {"kind": "mlp", "hidden_sizes": [8], "channels": 16, "shared_trunk": True, "heuristic": False}
     path.write_bytes(altered(path.read_bytes(), with_head(architecture=old)))
     assert load_network(path)[1].architecture == Architecture("mlp", (8,))
     path.write_bytes(altered(path.read_bytes(), with_head(architecture={**old, "kind": None, "size": 3})))
@@ -539,7 +539,7 @@ def test_a_search_follows_the_network():
     means = (visits * returns).sum(axis=1) / 40
     assert ((means > 0) & (means < 1)).all()
     assert np.ptp(means) > 0.01
-    sure = NetworkAgent("net", Fixed([0.0] * 180, [3.0, -3.0]), agent.head, 1, NetworkSettings(sims=1))
+    sure = NetworkAgent("net", Fixed([0.0] * 180, [3.0, -3.0]), agent.metadata, 1, NetworkSettings(sims=1))
     visits, returns = sure.search(DecisionBatch(game, states))
     # behind the one action that was tried the other player moves, and the network expects much for whoever moves
     np.testing.assert_allclose(returns[visits == 1], 1 / (1 + np.exp(3)), atol=1e-6)
@@ -622,7 +622,7 @@ def test_nobody_peeks(name, options, encoding, kind, settings):
 @pytest.mark.parametrize("settings", ["", ",sims=12"])
 def test_an_agent_sees_the_form_it_was_trained_on_whatever_the_game_shows(settings, tmp_path):
     games = [make_game("qwirkle", observation=encoding, board_size=26) for encoding in ("planes", "flat")]
-    for index, architecture in enumerate((Architecture("cells", (8,), 4), SMALL)):
+    for index, architecture in enumerate((Architecture("conv", (8,), 4), SMALL)):
         save_lively(tmp_path / f"{index}.safetensors", games[index], architecture)
         states = positions(games[0], 16, 25)
         text = f"net:{tmp_path / f'{index}.safetensors'}{settings}"
@@ -672,7 +672,7 @@ def test_the_head_says_what_winning_weighs(value, training, win, tmp_path):
             "speed=3",
             "there is no setting 'speed'; the settings are sims, seconds, considered, c, plies, win, chance, sample",
         ),
-        ("sims", "sims must be an integer, not ''"),
+        ("sims", "setting 'sims' must have the form name=value"),
         ("sims=2.5", "sims must be an integer, not '2.5'"),
         ("c=x", "c must be a number, not 'x'"),
         ("sims=-1", "sims must be from 0 to"),
@@ -696,14 +696,14 @@ def test_names_are_those_of_shipped_networks(file, monkeypatch):
     monkeypatch.setattr(network_agent.resources, "files", lambda package: file.parent)
     for text in ("net:small", "net:", "net"):
         with pytest.raises(
-            ValueError, match=r"there is no network '(small|)'; none come with the package, and files end"
+            ValueError, match=r"there is no network '(small|)'; there are no bundled networks, and files end"
         ):
             make_agent(text, game)
     (file.parent / "weights").mkdir()
     (file.parent / "weights" / "README.md").touch()
     file.rename(file.parent / "weights" / "small.safetensors")
     assert make_agent("net:small,sims=3", game, 1).act(DecisionBatch(game, positions(game, 2, 4))).shape == (2,)
-    with pytest.raises(ValueError, match="there is no network 'big'; those that come with the package are small, and"):
+    with pytest.raises(ValueError, match="there is no network 'big'; the bundled networks are small, and"):
         make_agent("net:big", game)
     with pytest.raises(ValueError, match=r"^agent 'net:x/big': there is no file 'x/big'$"):
         make_agent("net:x/big", game)

@@ -14,9 +14,9 @@ from tiny_training import StopAfter, assert_equal_runs, metrics, tiny, train_tin
 
 from meeplezoo.agents import DecisionBatch, make_agent
 from meeplezoo.agents.arena.evaluation import evaluate
-from meeplezoo.agents.maskable_ppo.conv_policy import CellPolicy
+from meeplezoo.agents.maskable_ppo.conv_policy import ConvPolicy
 from meeplezoo.agents.maskable_ppo.model_agent import MaskablePPOAgent
-from meeplezoo.agents.networks.cells import first_lines
+from meeplezoo.agents.networks.conv import crop_starts
 from meeplezoo.envs import GameBatch, make_game
 from meeplezoo.envs.interfaces.sb3_vec_env import SelfPlayVecEnv
 from meeplezoo.training.maskable_ppo import make_model
@@ -68,7 +68,7 @@ def lively_policy():
     config = tiny(**CELLS)
     game = config.make_game()
     model = make_model(config, SelfPlayVecEnv(game, config.games, [make_agent("random", game, 1)], seed=1))
-    assert type(model.policy) is CellPolicy
+    assert type(model.policy) is ConvPolicy
     with torch.no_grad():
         for layer in (model.policy.features_extractor.cell_logit, model.policy.action_net.others):
             layer.weight.mul_(100)
@@ -93,12 +93,12 @@ def test_logits_do_not_depend_on_the_size_of_the_part_that_is_looked_at(plies):
     corner = observation[:1].clone()
     corner[0, 0] = 1
     filled = torch.cat([observation, corner])
-    assert int(first_lines(filled[:, : SIDE * SIDE].view(-1, SIDE, SIDE)).min()) == 0
+    assert int(crop_starts(filled[:, : SIDE * SIDE].view(-1, SIDE, SIDE)).min()) == 0
     log_whole, value_whole = outputs(policy, filled, torch.cat([mask, mask[:1]]))
     spread = 0.0
     for index in range(len(observation)):
         one = observation[index : index + 1]
-        assert plies > 100 or int(first_lines(one[:, : SIDE * SIDE].view(-1, SIDE, SIDE))) > 0
+        assert plies > 100 or int(crop_starts(one[:, : SIDE * SIDE].view(-1, SIDE, SIDE))) > 0
         log_alone, value_alone = outputs(policy, one, mask[index : index + 1])
         legal = mask[index]
         torch.testing.assert_close(log_alone[0, legal], log_whole[index, legal], rtol=0, atol=2e-5)
@@ -132,11 +132,11 @@ def test_the_logit_of_a_cell_is_that_of_its_place():
 def test_every_part_of_the_network_of_cells_is_trained(tmp_path):
     config = tiny(run=str(tmp_path / "run"), **{**CELLS, "evaluation_interval": 10**6})
     trainer = Trainer(config, new_run_folder(config, "tiny"), ProgressLine(StringIO()), resume=False)
-    before = {name: value.detach().clone() for name, value in trainer.learner.model.policy.named_parameters()}
+    before = {name: value.detach().clone() for name, value in trainer.algorithm.model.policy.named_parameters()}
     stop = StopAfter(2)
     stop.trainer = trainer
     trainer.run(stop)
-    after = dict(trainer.learner.model.policy.named_parameters())
+    after = dict(trainer.algorithm.model.policy.named_parameters())
     assert before.keys() == after.keys()
     unchanged = [name for name in before if torch.equal(before[name], after[name])]
     assert not unchanged
@@ -156,7 +156,7 @@ def test_a_saved_network_of_cells_plays_as_it_did(cells_run):
     trainer = Trainer(tiny(run=str(cells_run), **CELLS), RunFolder(cells_run), ProgressLine(StringIO()), resume=True)
     game = trainer.game
     saved = make_agent(f"ppo:{cells_run / 'last.zip'}", game, 1)
-    kept = MaskablePPOAgent("kept", trainer.learner.model.policy, 1, deterministic=True)
+    kept = MaskablePPOAgent("kept", trainer.algorithm.model.policy, 1, deterministic=True)
     batch = GameBatch(game, 8, auto_reset=False)
     batch.reset(2)
     decided = 0

@@ -218,7 +218,7 @@ def test_settings():
     ("argument", "message"),
     [
         ("depht=3", "there is no setting 'depht'; the settings are depth, width, samples, plies"),
-        ("depth", "depth must be an integer, not ''"),
+        ("depth", "setting 'depth' must have the form name=value"),
         ("depth=1.5", "depth must be an integer, not '1.5'"),
         ("depth=0", "depth must be from 1 to 64"),
         ("width=-1", "width must be from 0 to"),

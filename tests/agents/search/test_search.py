@@ -11,7 +11,7 @@ import pytest
 from patched_clock import clock_of_work
 
 from meeplezoo.agents import DecisionBatch, make_agent
-from meeplezoo.agents.arena.matches import play_matches
+from meeplezoo.agents.arena.matches import play_games
 from meeplezoo.agents.search import mcts_agent
 from meeplezoo.agents.search.time_limit import deadline_of
 from meeplezoo.envs import make_game
@@ -657,7 +657,7 @@ def test_plays_whole_games(name, options):
     game = make_game(name, **options)
     agents = [make_agent("mcts:sims=16", game, 1), make_agent("random", game, 2)]
     seatings = np.array([[0] + [1] * (game.num_players - 1)])
-    batch = play_matches(game, agents, np.array([7], np.uint64), seatings)
+    batch = play_games(game, agents, np.array([7], np.uint64), seatings)
     assert game.is_over(batch.states[0])
 
 
@@ -681,7 +681,7 @@ def test_a_single_legal_action_costs_no_search(name, options, monkeypatch):
     ("argument", "message"),
     [
         ("speed=3", "there is no setting 'speed'; the settings are sims, seconds, select"),
-        ("sims", "sims must be an integer, not ''"),
+        ("sims", "setting 'sims' must have the form name=value"),
         ("sims=many", "sims must be an integer, not 'many'"),
         ("sims=1e3", "sims must be an integer, not '1e3'"),
         ("c=x", "c must be a number, not 'x'"),

@@ -15,6 +15,8 @@ import time
 from pathlib import Path
 
 import pytest
+import stones
+from other_games import write_distribution
 
 from meeplezoo.envs.engine import cache_folders, kernel_cache
 from meeplezoo.envs.engine.cache_folders import KERNEL, MARKER, UNFINISHED, CacheFolders, find_folders
@@ -460,3 +462,40 @@ def has_kernels(tree):
 @needs_compiler
 def test_the_folder_in_use_is_that_of_this_version():
     assert cache_directory().name == source_hash()
+
+
+_LAST_STONES = """
+import sys
+from meeplezoo.envs import make_game
+from meeplezoo.envs.engine import batch
+
+game = make_game("duel", pile=5)
+state = game.new(1)
+luck = state["luck"].tolist()
+while not game.is_over(state):
+    game.play_action(state, int(game.mask(state).nonzero()[0][0]))
+taken = state["taken"].tolist()
+scores = game.result(state)["scores"]
+gained = [score - own - lucky for score, own, lucky in zip(scores, taken, luck)]
+print(gained, sum(batch.apply_one._cache_hits.values()))
+"""
+
+
+@needs_compiler
+def test_an_edit_of_a_constant_of_another_packages_game_compiles_its_kernels_anew(tmp_path):
+    """What the generic kernels have of a game is part of their code, wherever the game comes from."""
+    shutil.copytree(Path(stones.__file__).parent, tmp_path / "stones", ignore=shutil.ignore_patterns("__pycache__"))
+    write_distribution(tmp_path, "stones", {"duel": "stones:DUEL"})
+    path = tmp_path / "stones" / "state.py"
+    environment = {**os.environ, "MEEPLEZOO_CACHE_DIR": str(tmp_path / "cache"), "PYTHONPATH": str(tmp_path)}
+
+    def points_of_the_last_stones():
+        command = [sys.executable, "-c", _LAST_STONES]
+        done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=300, check=True)
+        return done.stdout.strip()
+
+    assert [points_of_the_last_stones() for _ in range(2)] == ["[3, 0] 0", "[3, 0] 1"]
+    source = path.read_text()
+    assert "LAST_POINTS = 3" in source
+    path.write_text(source.replace("LAST_POINTS = 3", "LAST_POINTS = 7"))
+    assert [points_of_the_last_stones() for _ in range(2)] == ["[7, 0] 0", "[7, 0] 1"]

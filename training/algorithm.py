@@ -1,4 +1,4 @@
-"""What a training algorithm is to the trainer, and the learner of a config."""
+"""The protocol of a training algorithm, and the algorithm of a config."""
 
 import re
 import warnings
@@ -15,28 +15,28 @@ if TYPE_CHECKING:
 
 MASKABLE_PPO_FILE, NETWORK_FILE = "zip", "safetensors"
 AGENT_KINDS = {MASKABLE_PPO_FILE: "ppo", NETWORK_FILE: "net"}
-"""The kind of agent that plays a file, by the ending of its name."""
+"""The agent that plays a file, by the suffix of the file."""
 
 
-class Learner(Protocol):
-    """An algorithm at work: it plays and learns by iterations.
+class Algorithm(Protocol):
+    """A training algorithm that plays and learns in iterations.
 
-    `decisions` counts those that it has learned from; `kind` is that of its agent files, a key of AGENT_KINDS.
+    `decisions` counts those learned from; `kind` is that of its agent files, a key of AGENT_KINDS.
     """
 
     kind: str
 
     @property
     def decisions(self) -> int:
-        """Return how many decisions have been learned from."""
+        """Return the number of decisions learned from."""
         ...
 
-    def iterate(self, iteration: int) -> dict[str, float]:
-        """Play and learn once more; return what is to be logged, under names like "train/loss"."""
+    def train_iteration(self, iteration: int) -> dict[str, float]:
+        """Play and learn for one iteration; return metrics under names like "train/loss"."""
         ...
 
     def agent(self, name: str, seed: int) -> Agent:
-        """Return the policy as it is now, as it is to be evaluated."""
+        """Return the current policy as an agent for evaluation."""
         ...
 
     def write_agent(self, file: IO[bytes], seconds: float) -> None:
@@ -44,24 +44,24 @@ class Learner(Protocol):
         ...
 
     def get_state(self) -> dict[str, Any]:
-        """Return all that the future depends on but torch's, numpy's and Python's generators.
+        """Return everything that resuming needs, except the global generators of torch, numpy and Python.
 
         Dicts with texts as keys, lists, plain values, arrays and tensors, as `checkpoint_file` keeps them.
         """
         ...
 
     def set_state(self, state: dict[str, Any]) -> None:
-        """Go back to a state from `get_state`, whose arrays may be read-only.
+        """Restore a state from `get_state`, whose arrays may be read-only.
 
-        Raises ValueError, one sentence that names the part, for a state that is none of such a learner.
+        Raises ValueError, one sentence that names the part, if the state does not fit this algorithm.
         """
         ...
 
 
 def prepare_torch(config: TrainingConfig) -> None:
-    """Set what torch keeps for the whole process: its threads, and no checks of distributions' arguments.
+    """Set torch's process-wide number of threads, and switch off argument checks of its distributions.
 
-    Raises ValueError if the config's device is none, or not there.
+    Raises ValueError if the device of the config does not exist or does not work.
     """
     import torch
 
@@ -69,7 +69,7 @@ def prepare_torch(config: TrainingConfig) -> None:
         with warnings.catch_warnings():
             # some names are those of devices that torch once had
             warnings.simplefilter("ignore")
-            # only computing tells: a device may have a name and no driver, or memory and no numbers in it
+            # only a computation proves that it works: a device may have a name and no driver
             torch.zeros(1, device=torch.device(config.device)).add(1).item()
     except (RuntimeError, AssertionError, ImportError, AttributeError, TypeError) as error:
         reason = re.split(r"\.\s|\n", str(error))[0]
@@ -80,20 +80,20 @@ def prepare_torch(config: TrainingConfig) -> None:
 
 
 def check_finite(network: "nn.Module") -> None:
-    """Raise ValueError if a network's weights are no longer finite: it would play and save what means nothing."""
+    """Raise ValueError if the weights of a network are not finite."""
     import torch
 
     if not all(torch.isfinite(parameter).all() for parameter in network.parameters()):
         raise ValueError(
-            "learning has diverged, the network's weights are no longer finite; begin anew with a smaller learning_rate"
+            "learning has diverged: the weights of the network are not finite; start again with a smaller learning_rate"
         )
 
 
-def make_learner(config: TrainingConfig, game: Game, *, trust: bool = False) -> Learner:
-    """Return a new learner of the config's algorithm; seeds torch's, numpy's and Python's generators too.
+def make_algorithm(config: TrainingConfig, game: Game, *, trust: bool = False) -> Algorithm:
+    """Return a new instance of the algorithm of a config; also seed the global generators of torch, numpy and Python.
 
     `trust` is that of `make_agent`, for the agents that the config names.
     """
     module = import_module(f".{config.algorithm}", __package__)
-    learner: Learner = module.make_learner(config, game, trust)
-    return learner
+    algorithm: Algorithm = module.make_algorithm(config, game, trust)
+    return algorithm

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 
-def made_once(kept: Path, name: str, make: Callable[[Path], None]) -> Path:
+def make_once(kept: Path, name: str, make: Callable[[Path], None]) -> Path:
     """Return the folder of that name, filled by `make` if no process has done so before."""
     path = kept / name
     if not path.is_dir():
