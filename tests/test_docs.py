@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from meeplezoo.envs import game_names, make_game
+from meeplezoo.envs import make_game
 from meeplezoo.envs.interfaces.registration import gymnasium_id
-from meeplezoo.envs.registry import describe
+from meeplezoo.envs.registry import BUILT_IN, describe
 
 ROOT = Path(__file__).parents[1]
 
@@ -76,13 +76,25 @@ def test_table_of_games_is_that_of_the_code() -> None:
     rows = re.findall(
         r"^\| \[.*\]\((.*)\.md\) \| `(.*)` \| `(.*)` \| 2 to 4, default (.) \| (.*) \|$", text, re.MULTILINE
     )
-    assert [name for name, *_ in rows] == list(game_names())
+    assert [name for name, *_ in rows] == list(BUILT_IN)
     for name, module, gymnasium_name, players, forms in rows:
         spec = describe(name)
         assert module == f"{name}_v{spec.version}"
         assert gymnasium_name == gymnasium_id(spec)
         assert int(players) == make_game(name).num_players
         assert re.findall("`(.*?)`", forms) == list(spec.observations)
+
+
+def test_the_tutorial_shows_the_whole_example() -> None:
+    page = (ROOT / "docs/adding_a_game.md").read_text(encoding="utf-8")
+    shown = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
+    code = (ROOT / "examples/connect_four/connect_four.py").read_text(encoding="utf-8")
+    assert [line for part in shown for line in part.splitlines() if line] == [
+        line for line in code.splitlines() if line
+    ]
+    entry = re.search(r"```toml\n(.*?)```", page, re.DOTALL)
+    assert entry is not None
+    assert entry[1] in (ROOT / "examples/connect_four/pyproject.toml").read_text(encoding="utf-8")
 
 
 PAGES = ["README.md", *sorted(f"docs/{path.name}" for path in (ROOT / "docs").glob("*.md"))]

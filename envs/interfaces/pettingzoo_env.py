@@ -59,7 +59,7 @@ def raw_env(game: str, /, *, rewards: str = "outcome", render_mode: str | None =
     return GameAECEnv(made, rewards=rewards, render_mode=render_mode, checks=False, illegal="raise")
 
 
-class GameAECEnv(AECEnv[str, dict[str, np.ndarray], int | None]):  # type: ignore[misc]  # pettingzoo is not typed
+class GameAECEnv(AECEnv[str, dict[str, np.ndarray], int | None]):
     """One game in PettingZoo's turn by turn form; `env` and `raw_env` make it.
 
     Agents are "player_0", "player_1", ... in the order of the seats. An observation is a dict: "observation",
@@ -313,7 +313,7 @@ class GameAECEnv(AECEnv[str, dict[str, np.ndarray], int | None]):  # type: ignor
         self._deads_step_first()
 
 
-class _OrderedAgents(AECIterable[str, dict[str, np.ndarray], int | None]):  # type: ignore[misc]  # as above
+class _OrderedAgents(AECIterable[str, dict[str, np.ndarray], int | None]):
     """Agents in turn, insisting on a step for each."""
 
     def __iter__(self) -> Iterator[str]:

@@ -29,7 +29,8 @@ ILLEGAL_REWARD = -1.0
 """The learner's reward when it ends the game by an illegal move."""
 
 
-class SingleAgentEnv(gymnasium.Env[np.ndarray, int]):
+# actions are integers of Python too, while those of `Discrete` are numpy's
+class SingleAgentEnv(gymnasium.Env[np.ndarray, Any]):
     """A game seen from one seat.
 
     Observations are float32 [observation_size], what the learner's seat sees. `info` holds "action_mask" (int8
@@ -67,7 +68,7 @@ class SingleAgentEnv(gymnasium.Env[np.ndarray, int]):
         self.game = resolve_game(game, options)
         self.render_mode = None if render_mode is None else check_choice(render_mode, "render_mode", RENDER_MODES)
         self.observation_space: Box = spaces.observation_box(self.game)
-        self.action_space: Discrete = spaces.action_space(self.game)  # type: ignore[assignment]
+        self.action_space: Discrete = spaces.action_space(self.game)
         self._frames = None if self.render_mode is None else Renderer(self.game, self.render_mode)
         self._source = opponents if isinstance(opponents, OpponentSource) else FixedOpponents(opponents)
         agents = self._source.make_opponents(self.game, np.random.default_rng())
