@@ -3,18 +3,16 @@
 python -m meeplezoo.benchmarks.ladder [--game NAME] [--players N] [--deals D] [--processes N] [--json FILE]
 """
 
-import json
-import os
 import sys
 from collections.abc import Iterator
 from typing import Any
 
 from ..agents.arena.settings import make_settings
 from ..agents.arena.standings import as_json
-from ..agents.arena.tournament import play_tournament
+from ..agents.arena.tournament import count_cores, play_tournament
 from ..envs import game_names
 from ..envs.registry import describe
-from ..envs.system.files import write_atomically
+from ..envs.system.files import write_json
 from ..envs.system.messages import error_line
 from .arguments import BenchmarkParser, integer, output_path
 
@@ -94,7 +92,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument(
         "--deals", type=integer(1, 5000), default=1, help=f"deals in each of the {ROUNDS} rounds (default: 1)"
     )
-    parser.add_argument("--processes", type=integer(1, 1024), default=os.cpu_count() or 1, help="default: one per core")
+    parser.add_argument("--processes", type=integer(1, 1024), default=count_cores(), help="default: one per core")
     parser.add_argument("--json", type=output_path, metavar="FILE", help="write the ladders to a JSON file")
     chosen = parser.parse_args(arguments)
     games = [chosen.game] if chosen.game else list(game_names())
@@ -105,9 +103,7 @@ def main(arguments: list[str] | None = None) -> int:
         return 2
     print(table(rows))
     if chosen.json:
-        with write_atomically(chosen.json, "w") as file:
-            json.dump(rows, file, indent=1)
-            file.write("\n")
+        write_json(chosen.json, rows)
     return 0
 
 

@@ -10,17 +10,17 @@ finished ones are kept if others fail.
 
 import argparse
 import json
-import os
 import sys
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+from ..agents.arena.tournament import count_cores
 from ..agents.warm_up import warm_up
 from ..configs.yaml_settings import parse_overrides
 from ..envs import game_names, make_game
-from ..envs.system.files import write_atomically
+from ..envs.system.files import write_json
 from ..envs.system.messages import error_line, shorten
 from ..training.config import ALGORITHMS, TrainingConfig, settings_of
 from ..training.config_files import config_names, read_config
@@ -150,8 +150,7 @@ def prepare_folder(out: Path, settings: Settings, *, resume: bool) -> None:
     if not resume:
         if out.exists() and (not out.is_dir() or any(out.iterdir())):
             raise ValueError(f"folder {out} is not empty; name another one or go on with --resume")
-        with write_atomically(path, "w") as file:
-            json.dump(asdict(settings), file, indent=1)
+        write_json(path, asdict(settings))
         return
     if not path.is_file():
         raise ValueError(f"{out} is no folder of this benchmark: it has no {path.name}")
@@ -168,9 +167,7 @@ def report(results: list[Path], settings: Settings, out: Path, copy: Path | None
     matches = play_head_to_head(runs, [path.parent for path in results], settings.games_per_evaluation)
     content = {"settings": asdict(settings), **found, "head_to_head": matches, "runs": runs}
     for path in [out / "learning.json", *([copy] if copy else [])]:
-        with write_atomically(path, "w") as file:
-            json.dump(content, file, indent=1)
-            file.write("\n")
+        write_json(path, content)
     draw(found, settings.references, out / "learning.png")
     print("\n".join([*time_table(found, settings), "", *final_table(found), *head_to_head_table(matches)]))
     print(f"\ndata: {out / 'learning.json'}\npicture: {out / 'learning.png'}")
@@ -275,7 +272,7 @@ def _parser() -> BenchmarkParser:
     parser.add_argument(
         "--processes",
         type=integer(1, 1024),
-        default=_cores(),
+        default=count_cores(),
         metavar="N",
         help="runs side by side (default: one per core)",
     )
@@ -283,10 +280,6 @@ def _parser() -> BenchmarkParser:
     parser.add_argument("--resume", action="store_true", help="resume in --out: finished work is not repeated")
     parser.add_argument("--json", type=output_path, metavar="FILE", help="write the data to this file, too")
     return parser
-
-
-def _cores() -> int:
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def _check_arguments(chosen: argparse.Namespace) -> Settings:

@@ -1,6 +1,5 @@
 """Run the processes of the learning benchmark in parallel, one thread each; Ctrl-C stops all."""
 
-import json
 import os
 import subprocess
 import sys
@@ -9,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ..envs.system.files import write_atomically
+from ..envs.system.files import write_json
 from ..envs.system.signals import interrupt_on_terminate
 from ..training.progress import format_duration
 
@@ -63,8 +62,7 @@ def run_jobs(jobs: list[Job], processes: int, what: str) -> list[Job]:
 
 
 def _start(job: Job) -> subprocess.Popen[bytes]:
-    with write_atomically(job.file, "w") as file:
-        json.dump(job.plan, file, indent=1)
+    write_json(job.file, job.plan)
     job.log.parent.mkdir(parents=True, exist_ok=True)
     module = f"{__package__}.learning_run"
     with job.log.open("ab") as log:

@@ -8,7 +8,6 @@ been made, so before every segment `decisions` is set to the number that the run
 throughput so far. Only the time of iterations counts, not that of evaluations, checkpoints and pictures.
 """
 
-import json
 import shutil
 import sys
 from dataclasses import dataclass, fields
@@ -17,7 +16,7 @@ from typing import Any
 
 from ..agents.arena.evaluation import evaluate
 from ..envs.engine.random_stream import MAX_SEED
-from ..envs.system.files import write_atomically
+from ..envs.system.files import write_json
 from ..training.command import DONE, train_command
 from ..training.config import TrainingConfig, settings_of
 from ..training.config_files import read_config
@@ -77,7 +76,7 @@ def run(plan: Plan) -> int:
     if not plan.measure:
         code = train_for_time(plan, folder)
         if code == DONE:
-            _write(plan.result, _result(plan, folder))
+            write_json(plan.result, _result(plan, folder))
         return code
     # a partial measurement is useless
     shutil.rmtree(folder.path, ignore_errors=True)
@@ -93,7 +92,7 @@ def _measure(plan: Plan, folder: RunFolder) -> int:
     while code == DONE:
         rows = folder.read_metrics()
         if throughput_is_known(rows, config.decisions_per_iteration, plan.throughput_seconds):
-            _write(plan.result, measure_throughput(rows, config.decisions_per_iteration))
+            write_json(plan.result, measure_throughput(rows, config.decisions_per_iteration))
             break
         minutes = (rows[-1]["seconds"] + plan.throughput_seconds) / 60
         code = train_command(None, [f"minutes={minutes}"], str(folder.path))
@@ -247,12 +246,6 @@ def _result(plan: Plan, folder: RunFolder) -> dict[str, Any]:
 
 def _has_setting(config: TrainingConfig, name: str) -> bool:
     return any(one.name == name for one in settings_of(config.algorithm))
-
-
-def _write(path: Path, content: dict[str, Any]) -> None:
-    with write_atomically(path, "w") as file:
-        json.dump(content, file, indent=1)
-        file.write("\n")
 
 
 def main(argv: list[str]) -> int:

@@ -16,7 +16,6 @@ every figure is the fastest of some repeats, OpenSpiel's too, and what is subtra
 - `nodes`: of the tree after the search, by simulation; `bytes` of them. OpenSpiel does not say how large its nodes are.
 """
 
-import json
 import random
 import sys
 import time
@@ -36,7 +35,7 @@ from ..envs.engine.search_tree import Trees, back_up, make_trees, node_dtype
 from ..envs.engine.tree_search import Search, descend_games
 from ..envs.game import as_batch
 from ..envs.registry import describe
-from ..envs.system.files import write_atomically
+from ..envs.system.files import write_json
 from .arguments import BenchmarkParser, integer, output_path
 
 SEED = 1
@@ -226,9 +225,7 @@ def main(arguments: list[str] | None = None) -> int:
         if "left_out" not in row:
             measured.append(row)
     if chosen.json:
-        with write_atomically(chosen.json, "w") as file:
-            json.dump(measured, file, indent=1)
-            file.write("\n")
+        write_json(chosen.json, measured)
     return 0
 
 

@@ -19,7 +19,7 @@ from ..envs import make_game
 from ..envs.game import as_batch
 from ..envs.system.files import write_atomically
 from ..envs.system.messages import error_line
-from .arguments import BenchmarkParser, integer, written_file
+from .arguments import BenchmarkParser, integer, output_path
 
 SEED = 1
 GAME = "connect_four"
@@ -60,8 +60,8 @@ def play_match(games: int, sims: int) -> MatchResult:
         while not game.is_over(state):
             side = int(state["to_move"] != own_seat)
             begin = time.process_time()
-            own = side == 0
-            action = int(agent.act(DecisionBatch(game, as_batch(state)))[0] if own else bot.step(other))
+            searches_here = side == 0
+            action = int(agent.act(DecisionBatch(game, as_batch(state)))[0] if searches_here else bot.step(other))
             seconds[side] += time.process_time() - begin
             decisions[side] += 1
             game.play_action(state, action)
@@ -92,7 +92,7 @@ def main(arguments: list[str] | None = None) -> int:
     )
     parser.add_argument("--games", type=integer(2, 100_000), default=200, help="games (default: 200)")
     parser.add_argument("--sims", type=integer(2, 100_000), default=1000, help="simulations (default: 1000)")
-    parser.add_argument("--json", type=written_file, metavar="FILE", help="write the result to a JSON file")
+    parser.add_argument("--json", type=output_path, metavar="FILE", help="write the result to a JSON file")
     chosen = parser.parse_args(arguments)
     try:
         result = play_match(chosen.games, chosen.sims)

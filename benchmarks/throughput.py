@@ -4,7 +4,6 @@ python -m meeplezoo.benchmarks.throughput [--game NAME] [--option name=value]...
 """
 
 import argparse
-import json
 import os
 import sys
 from collections.abc import Callable, Iterator
@@ -14,7 +13,7 @@ from typing import Any
 from ..envs import Game, game_names, make_game
 from ..envs.options import parse
 from ..envs.registry import describe
-from ..envs.system.files import write_atomically
+from ..envs.system.files import write_json
 from ..envs.system.messages import error_line, shorten
 from . import layers
 from .arguments import BenchmarkParser, output_path
@@ -83,9 +82,7 @@ def main(arguments: list[str] | None = None) -> int:
         results.append({**row, "decisions_per_second": round(rate)})
         print(f"{row['game']:<14}{row['layer']:<24}{row['batch']:>6}{rate:>14,.0f}", flush=True)
     if chosen.json:
-        with write_atomically(chosen.json, "w") as file:
-            json.dump(results, file, indent=1)
-            file.write("\n")
+        write_json(chosen.json, results)
     return 0
 
 

@@ -12,7 +12,6 @@ processor makes of a matrix product of the network's size at that time, in billi
 second: compare rows, and runs, in its light.
 """
 
-import json
 import sys
 import time
 from collections.abc import Iterator
@@ -22,7 +21,7 @@ from ..configs.yaml_settings import parse_overrides
 from ..envs import game_names
 from ..envs.options import Number
 from ..envs.registry import describe
-from ..envs.system.files import write_atomically
+from ..envs.system.files import write_json
 from ..envs.system.messages import error_line
 from ..training.algorithm import make_algorithm, prepare_torch
 from ..training.config import settings_of
@@ -127,9 +126,7 @@ def main(arguments: list[str] | None = None) -> int:
         print(error_line(error), file=sys.stderr)
         return 2
     if chosen.json:
-        with write_atomically(chosen.json, "w") as file:
-            json.dump(measured, file, indent=1)
-            file.write("\n")
+        write_json(chosen.json, measured)
     return 0
 
 

@@ -91,8 +91,8 @@ def _make_agents(
 ) -> list[Agent | None]:
     """Return the agents, None for a person."""
     # a stand-in keeps every other agent's stream what it is without people
-    seated = ["random" if name == HUMAN else name for name in names]
-    machines = agents_for(game, seated, seed, None, start_seconds, trust=trust)
+    agents = ["random" if name == HUMAN else name for name in names]
+    machines = agents_for(game, agents, seed, None, start_seconds, trust=trust)
     return [None if name == HUMAN else agent for name, agent in zip(names, machines, strict=True)]
 
 
@@ -139,10 +139,10 @@ def _show_view(agent: Agent, game: Game) -> None:
     if view is None:
         return
 
-    print(f"{display_name(agent.name)}: {pluralize(view.simulations, 'simulation')}")
+    print(f"{display_name(agent.name)}: {pluralize(view.num_simulations, 'simulation')}")
     for seen in view.moves:
-        share = 100 * seen.visits / view.simulations
-        print(f"  {share:5.1f} %  value {seen.value:.3f}  {short_form(seen.move)}")
+        fraction = 100 * seen.visits / view.num_simulations
+        print(f"  {fraction:5.1f} %  value {seen.value:.3f}  {short_form(seen.move)}")
     line = ", ".join(f"player {player} {short_form(move)}" for player, move in view.line)
     print(f"  expected: {line}\n")
 

@@ -24,7 +24,7 @@ from .engine.batch import (
     write_results,
 )
 from .engine.random_stream import CHOICE_STREAM, MAX_SEED, checked_seed, game_seeds
-from .engine.rewards import REWARDS, SETTINGS_DTYPE, outcome_dtype
+from .engine.rewards import REWARD_SETTINGS, REWARDS, outcome_dtype
 from .game import Game, IllegalMove, check_game, illegal_action_message
 from .records.batch_state import is_template, read_state, state_bytes
 from .system.messages import shorten
@@ -76,7 +76,7 @@ class GameBatch:
         self._finals: np.ndarray = np.repeat(game.template, num_games)
         self._outcomes: np.ndarray = np.zeros(num_games, outcome_dtype(game.spec.most_players))
         self._choice_streams: np.ndarray = np.zeros((num_games, 4), np.uint32)
-        self._settings: np.ndarray = np.zeros((2, 1), SETTINGS_DTYPE)
+        self._settings: np.ndarray = np.zeros((2, 1), REWARD_SETTINGS)
         self._settings["check"] = [[False], [True]]
         self._settings["auto_reset"] = auto_reset
         self._settings["rewards"] = REWARDS.index(rewards)

@@ -18,6 +18,7 @@ from .engine.batch import (
     write_results,
 )
 from .engine.random_stream import checked_seed
+from .engine.standing import game_margins
 from .engine.state import RUNNING, TRUNCATED
 from .engine.workspace import Workspace, make_workspace
 from .observation_field import ObservationField
@@ -203,13 +204,7 @@ class Game:
         return self._margins_of(scores)
 
     def _margins_of(self, scores: np.ndarray) -> np.ndarray:
-        if self.num_players == 1:
-            return (scores / self.spec.margin_scale).astype(np.float32)
-        in_order = np.sort(scores, axis=1)
-        best, second = in_order[:, -1:], in_order[:, -2:-1]
-        # the best of the others is the best of all, but for whoever alone is that
-        others = np.where(scores == best, second, best)
-        return ((scores - others) / self.spec.margin_scale).astype(np.float32)
+        return (game_margins(scores) / self.spec.margin_scale).astype(np.float32)
 
     def result(self, state: State) -> dict[str, Any]:
         """Return scores, winners and truncated as they stand, as in a position's `result`."""

@@ -3,7 +3,6 @@
 Without a config the first one of the package that is called "demo" is taken.
 """
 
-import json
 import sys
 import time
 from pathlib import Path
@@ -13,7 +12,7 @@ from ..agents.arena.recording import record_games
 from ..configs.yaml_settings import parse_overrides
 from ..envs.engine.random_stream import MAX_SEED
 from ..envs.records.record import write_records
-from ..envs.system.files import write_atomically
+from ..envs.system.files import write_json
 from ..envs.system.messages import display_name, display_path, error_line
 from .command import DONE, USAGE_ERROR, train_command
 from .config import TrainingConfig
@@ -49,8 +48,7 @@ def run_demo(config_name: str, overrides: list[str], games: int = GAMES) -> int:
     assert learner is not None
     tables = {opponent: _play(config, learner, opponent, games) for opponent in config.evaluation_opponents}
     print("\n".join(format_table(tables)))
-    with write_atomically(folder.path / "final-evaluation.json", "w") as file:
-        json.dump({name: table.as_json() for name, table in tables.items()}, file, indent=1)
+    write_json(folder.path / "final-evaluation.json", {name: table.as_json() for name, table in tables.items()})
     replay = _record(config, learner, config.evaluation_opponents[-1], folder.path / "replay.jsonl")
     print(
         f"\nlearning curve  {display_path(folder.learning_curve)}\nmodel           {display_path(learner)}"

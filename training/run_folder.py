@@ -1,6 +1,5 @@
 """The run folder: its files, and writing and reading them."""
 
-import json
 import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -8,7 +7,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from ..envs.system.files import append, remove_leftovers, write_atomically
+from ..envs.system.files import append, find_free_path, remove_leftovers, write_atomically, write_json
 from ..envs.system.locks import is_unused, lock_folder
 from .algorithm import AGENT_KINDS
 from .config import TrainingConfig
@@ -83,15 +82,13 @@ class RunFolder:
 
     def write_evaluation(self, decisions: int, tables: Mapping[str, Any]) -> None:
         """Write the tables of one evaluation, by opponent."""
-        with write_atomically(self.evaluations / f"{decisions}.json", "w") as file:
-            json.dump(tables, file, indent=1)
-            file.write("\n")
+        write_json(self.evaluations / f"{decisions}.json", tables)
 
 
 def new_run_folder(config: TrainingConfig, stem: str) -> RunFolder:
     """Make the folder of a new run, with its config; ValueError if it has been used already, or is in use."""
     path = Path("runs") / f"{stem}-{datetime.now():%Y%m%d-%H%M%S}" if config.run is None else Path(config.run)
-    folder = RunFolder(_next_free_path(path) if config.run is None else path)
+    folder = RunFolder(find_free_path(path) if config.run is None else path)
     if folder.path.exists() and not folder.path.is_dir():
         raise ValueError(f"run folder {folder.path} is a file; name another one")
     folder.path.mkdir(parents=True, exist_ok=True)
@@ -121,8 +118,3 @@ def lock_run(folder: RunFolder) -> Iterator[None]:
     with lock_folder(folder.path, _KIND):
         folder.remove_leftovers()
         yield
-
-
-def _next_free_path(path: Path) -> Path:
-    candidates = [path, *(path.with_name(f"{path.name}-{number}") for number in range(2, 1000))]
-    return next(candidate for candidate in candidates if not candidate.exists())

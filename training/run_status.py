@@ -25,6 +25,7 @@ from typing import Any
 
 from ..configs.yaml_settings import read_settings
 from ..envs.registry import describe, game_names
+from ..envs.system.messages import pluralize
 from .config import ALGORITHMS
 from .config_files import read_config
 from .metrics import is_number, read_rows
@@ -228,7 +229,7 @@ def _ago(seconds: float) -> str:
     for size, unit in ((86_400, "day"), (3_600, "hour"), (60, "minute"), (1, "second")):
         number = int(seconds // size)
         if number or unit == "second":
-            return f"{number} {unit}{'' if number == 1 else 's'} ago"
+            return f"{pluralize(number, unit)} ago"
     raise AssertionError
 
 

@@ -6,8 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ...envs.engine.standing import game_margins
 from .games import NOBODY, GameResults
-from .statistics import Interval, best_other_margins, mean_interval, wilson_interval
+from .statistics import Interval, mean_interval, wilson_interval
 
 
 @dataclass(frozen=True)
@@ -46,7 +47,7 @@ class AgentResult:
 
 def agent_results(games: GameResults, names: Sequence[str]) -> list[AgentResult]:
     """Return the result of every agent, in the order of their names."""
-    margins = best_other_margins(games.scores)
+    margins = game_margins(games.scores)
     return [_agent_result(games, margins, agent, name) for agent, name in enumerate(names)]
 
 

@@ -90,13 +90,13 @@ def evaluate(
     num_games = check_integer(num_games, "num_games", 1, MOST_GAMES)
     seeds = derive_seeds(agents, seed, secret)
     with private_memory() if seeds.secret else nullcontext():
-        seated = make_agents(game, agents, seeds, trust=trust)
-        seatings = list_seatings(range(len(seated)))
+        players_of_match = make_agents(game, agents, seeds, trust=trust)
+        seatings = list_seatings(range(len(players_of_match)))
         block_size = max(1, _SIDE_BY_SIDE // len(seatings)) * len(seatings)
         began = time.perf_counter()
-        blocks = play_blocks(game, seated, seatings, seeds, num_games, block_size)
+        blocks = play_blocks(game, players_of_match, seatings, seeds, num_games, block_size)
         games = concatenate([block.results for block in blocks])
         seconds = time.perf_counter() - began
-    results = tuple(agent_results(games, [agent.name for agent in seated]))
+    results = tuple(agent_results(games, [agent.name for agent in players_of_match]))
     truncated = int(games.truncated.sum())
     return Evaluation(game, seeds.seed, num_games, len(seatings), truncated, seconds, results, seeds.secret)

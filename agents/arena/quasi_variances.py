@@ -37,13 +37,13 @@ def quasi_standard_errors(covariance: np.ndarray) -> np.ndarray:
 
     logs, damping = start, 1e-3
     for _ in range(_MOST_STEPS):
-        shares = np.where(apart, 1 / (1 + np.exp(logs - logs[:, None])), 0.0)
+        fractions = np.where(apart, 1 / (1 + np.exp(logs - logs[:, None])), 0.0)
         missed = misses(logs)
-        gradient = (shares * missed).sum(axis=1) + _RIDGE * (logs - start)
+        gradient = (fractions * missed).sum(axis=1) + _RIDGE * (logs - start)
         # the second derivatives, less those that would make them indefinite
-        mixed = shares * shares.T
+        mixed = fractions * fractions.T
         bent = mixed * np.maximum(missed, 0.0)
-        curvature = mixed - bent + np.diag((shares**2 + bent).sum(axis=1) + _RIDGE + damping)
+        curvature = mixed - bent + np.diag((fractions**2 + bent).sum(axis=1) + _RIDGE + damping)
         step = np.linalg.solve(curvature, -gradient)
         if -gradient @ step < _NEGLIGIBLE:
             return np.exp((logs + step) / 2)

@@ -15,26 +15,26 @@ def short_names(texts: Sequence[str]) -> list[str]:
     Texts of the user's own bots lose the folders of their files and what goes beyond 40 characters, unless two would
     then be called the same; all others are their own names.
     """
-    short = {text: _shortened(text) if is_own_bot(text) else text for text in texts}
+    short = {text: _shorten(text) if is_own_bot(text) else text for text in texts}
     names = list(short.values())
     return [short[text] if names.count(short[text]) == 1 else text for text in texts]
 
 
-def _shortened(text: str) -> str:
+def _shorten(text: str) -> str:
     try:
-        name = _short_command(text) if text.startswith("program:") else _short_file(text)
+        name = _shorten_command(text) if text.startswith("program:") else _shorten_file(text)
     except ValueError:
         # no agent, as whoever makes it will say
         return text
     return name if len(name) <= _LONGEST else f"{name[: _LONGEST - 3]}..."
 
 
-def _short_file(text: str) -> str:
+def _shorten_file(text: str) -> str:
     file, _, _ = split_name(text)
     return f"{_last_part(file)}{text.removeprefix(file)}"
 
 
-def _short_command(text: str) -> str:
+def _shorten_command(text: str) -> str:
     kind, _, command = text.partition(":")
     # an option stays as it is, and so does a word of several words, unless it is the path of a file
     paths = ("/", "./", "../", "~/")

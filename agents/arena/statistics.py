@@ -37,13 +37,13 @@ def student_quantile(degrees: int) -> float:
     if degrees <= 2:
         return 12.706204736432095 if degrees == 1 else 4.302652729911275
     z = NORMAL_QUANTILE
-    terms = (
+    sums = (
         (z**3 + z) / 4,
         (5 * z**5 + 16 * z**3 + 3 * z) / 96,
         (3 * z**7 + 19 * z**5 + 17 * z**3 - 15 * z) / 384,
         (79 * z**9 + 776 * z**7 + 1482 * z**5 - 1920 * z**3 - 945 * z) / 92160,
     )
-    return z + sum(term / degrees**power for power, term in enumerate(terms, start=1))
+    return z + sum(term / degrees**power for power, term in enumerate(sums, start=1))
 
 
 def mean_interval(values: np.ndarray, deals: np.ndarray) -> tuple[float | None, Interval | None]:
@@ -68,15 +68,6 @@ def win_shares(ranks: np.ndarray) -> np.ndarray:
     """Return each seat's share of the win, float64 [n, players]: 1 / (number of winners), or 0."""
     won = ranks == 0
     return won / np.maximum(won.sum(axis=1, keepdims=True), 1)
-
-
-def best_other_margins(scores: np.ndarray) -> np.ndarray:
-    """Return each score minus the best of the others, [n, players]; alone it is the score itself."""
-    if scores.shape[1] == 1:
-        return scores
-    second, best = np.sort(scores, axis=1)[:, -2:].T
-    # the best other score: the second best for a sole leader, else the best
-    return scores - np.where(scores == best[:, None], second[:, None], best[:, None])
 
 
 def count_ahead(games: GameResults, num_agents: int) -> tuple[np.ndarray, np.ndarray]:

@@ -121,8 +121,8 @@ def wall_value(state: np.void, player: Integer, row: Integer, column: Integer, c
         in_row += across_cells >> index & 1
         in_column += down_cells >> index & 1
         of_colour += state["row_colours"][player, index] >> colour & 1
-    shares = ROW_BONUS * in_row + COLUMN_BONUS * in_column + COLOUR_BONUS * of_colour
-    return tile_points(across, down) + shares / (SIZE * 2.0)
+    fractions = ROW_BONUS * in_row + COLUMN_BONUS * in_column + COLOUR_BONUS * of_colour
+    return tile_points(across, down) + fractions / (SIZE * 2.0)
 
 
 @kernel

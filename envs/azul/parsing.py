@@ -16,7 +16,7 @@ from ..records.position_validation import (
     refuse,
 )
 from ..system.messages import shorten
-from .placement import fill_derived
+from .placement import update_derived_fields
 from .scoring import complete_rows, open_columns
 from .state import (
     COLOURS,
@@ -52,7 +52,7 @@ def fill(options: dict[str, Any], own: dict[str, Any], phase: str, state: np.voi
     for player, board in enumerate(check_list(own["players"], "players", length=players)):
         _fill_board(options, board, player, state)
     _check_tiles(state)
-    fill_derived(state)
+    update_derived_fields(state)
     _check_markers(options, state)
     if phase == OVER:
         _check_over(options, state)

@@ -15,7 +15,7 @@ LINE_0 = sum(1 << (NUM_DESTINATIONS * colour) for colour in range(NUM_COLOURS))
 
 
 @kernel
-def mark_line_closed(state: np.void, player: Integer, line: Integer) -> None:
+def mark_line_full(state: np.void, player: Integer, line: Integer) -> None:
     """A line became full: it admits no colour."""
     state["targets"][player] &= ~(LINE_0 << line)
 
@@ -27,7 +27,7 @@ def mark_line_colour(state: np.void, player: Integer, line: Integer, colour: Int
 
 
 @kernel
-def mark_line_open(state: np.void, player: Integer, line: Integer) -> None:
+def mark_line_empty(state: np.void, player: Integer, line: Integer) -> None:
     """A line became empty: it admits the colours that its wall row does not hold yet."""
     targets = int(state["targets"][player]) & ~(LINE_0 << line)
     for colour in range(NUM_COLOURS):
@@ -37,7 +37,7 @@ def mark_line_open(state: np.void, player: Integer, line: Integer) -> None:
 
 
 @kernel
-def fill_derived(state: np.void) -> None:
+def update_derived_fields(state: np.void) -> None:
     """Compute every derived field of a record from the others (see state.py)."""
     for source in range(len(state["present"])):
         state["present"][source] = 0
@@ -59,9 +59,9 @@ def fill_derived(state: np.void) -> None:
             # plain Python needs numpy's integers in bit operations on a record's fields
             line: Any = np.int64(index)
             count = int(state["line_count"][player, line])
-            mark_line_open(state, player, line)
+            mark_line_empty(state, player, line)
             if count == line + 1:
-                mark_line_closed(state, player, line)
+                mark_line_full(state, player, line)
             elif count > 0:
                 mark_line_colour(state, player, line, int(state["line_colour"][player, line]) - 1)
 

@@ -15,7 +15,7 @@ from ..engine.counts import draw_from_counts
 from ..engine.standing import next_player
 from ..engine.state import RUNNING
 from .observation import observe
-from .placement import COLOUR_TARGETS, mark_line_closed, mark_line_colour
+from .placement import COLOUR_TARGETS, mark_line_colour, mark_line_full
 from .scoring import pending_column_choices, scores_and_ranks, tile_from, tile_line_at
 from .state import (
     CENTRE,
@@ -214,7 +214,7 @@ def _put(state: np.void, player: Integer, colour: Integer, destination: Integer,
         state["line_count"][player, destination] = count + fitting
         tiles -= fitting
         if count + fitting == destination + 1:
-            mark_line_closed(state, player, destination)
+            mark_line_full(state, player, destination)
         elif count == 0:
             mark_line_colour(state, player, destination, colour)
         state["line_colour"][player, destination] = 1 + colour

@@ -6,7 +6,7 @@ import numpy as np
 
 from ..engine.compilation import Integer, Truth, kernel
 from ..engine.state import ENDED, TRUNCATED
-from .placement import mark_line_open, record_wall_tile
+from .placement import mark_line_empty, record_wall_tile
 from .state import COLOURED, FLOOR_COST, FLOOR_SPACES, MARKER_IN_CENTRE, NUM_COLOURS, SIZE, TILING
 
 FULL = (1 << SIZE) - 1
@@ -125,7 +125,7 @@ def _drop_line(state: np.void, player: Integer, row: Integer) -> None:
 def _empty_line(state: np.void, player: Integer, row: Integer) -> None:
     state["line_count"][player, row] = 0
     state["line_colour"][player, row] = 0
-    mark_line_open(state, player, row)
+    mark_line_empty(state, player, row)
 
 
 @kernel
@@ -195,7 +195,7 @@ def scores_and_ranks(state: np.void, scores: np.ndarray, ranks: np.ndarray) -> N
         scores[player] = state["score"][player]
         ranks[player] = 0
         for other in range(players):
-            ahead: Integer = int(state["score"][other]) - int(state["score"][player])
-            if ahead == 0:
-                ahead = complete_rows(state, other) - complete_rows(state, player)
-            ranks[player] += ahead > 0
+            lead: Integer = int(state["score"][other]) - int(state["score"][player])
+            if lead == 0:
+                lead = complete_rows(state, other) - complete_rows(state, player)
+            ranks[player] += lead > 0

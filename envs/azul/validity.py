@@ -4,7 +4,7 @@ import numpy as np
 
 from ..engine.compilation import Integer, Truth, kernel
 from ..engine.state import RUNNING
-from .placement import fill_derived
+from .placement import update_derived_fields
 from .scoring import pending_column_choices
 from .state import COLOURED, FLOOR_SPACES, GREY, MARKER_IN_CENTRE, NUM_COLOURS, OFFER, SIZE, TILES_PER_COLOUR, TILING
 
@@ -104,8 +104,8 @@ def _table_fault(state: np.void, spare: np.void, players: Integer) -> Integer:
     for colour in range(NUM_COLOURS):
         if _count_tiles(state, players, colour) != TILES_PER_COLOUR:
             return _TILES
-    fill_derived(spare)
-    if not _same_derived(state, spare):
+    update_derived_fields(spare)
+    if not _derived_fields_match(state, spare):
         return _DERIVED
     return 0 if _phase_is_possible(state, players) else _PHASE
 
@@ -127,7 +127,7 @@ def _count_tiles(state: np.void, players: Integer, colour: Integer) -> Integer:
 
 
 @kernel
-def _same_derived(state: np.void, spare: np.void) -> Truth:
+def _derived_fields_match(state: np.void, spare: np.void) -> Truth:
     for source in range(len(state["present"])):
         if state["present"][source] != spare["present"][source]:
             return False

@@ -48,7 +48,7 @@ class Games(NamedTuple):
     template: np.ndarray
     """record [1], zero but for the options: what every game begins with"""
     settings: np.ndarray
-    """`rewards.SETTINGS_DTYPE` [1]"""
+    """`rewards.REWARD_SETTINGS` [1]"""
     mask: np.ndarray
     """int8 [num_actions], a buffer"""
 
@@ -193,7 +193,7 @@ def apply_one(states: np.ndarray, action: int) -> None:
 
 
 @kernel
-def play_one(states: np.ndarray, action: int, encoding: int, mask: np.ndarray, observation: np.ndarray) -> int:
+def step_one(states: np.ndarray, action: int, encoding: int, mask: np.ndarray, observation: np.ndarray) -> int:
     """Play an action in the only game of a batch, which is running; return who moves next, or OVER.
 
     `mask` int8 [num_actions] and `observation` float32 [size], in the encoding, are written for the player who moves

@@ -168,8 +168,8 @@ def _is_ours(status: os.stat_result) -> bool:
 def _is_private(folder: Path) -> bool:
     """Tell whether a path is a folder, no link, of this user and closed to all others."""
     status, user = os.lstat(folder), _user()
-    closed = user is None or (status.st_uid == user and not status.st_mode & (stat.S_IRWXG | stat.S_IRWXO))
-    return stat.S_ISDIR(status.st_mode) and closed
+    is_closed = user is None or (status.st_uid == user and not status.st_mode & (stat.S_IRWXG | stat.S_IRWXO))
+    return stat.S_ISDIR(status.st_mode) and is_closed
 
 
 def _make_folder(root: _Root, version: str) -> None:
@@ -190,8 +190,8 @@ def _make_folder(root: _Root, version: str) -> None:
 def _remove_old_versions(root: Path, current: Path) -> None:
     """Remove the folders that have not been used for longest, but for the newest few, and what was never finished."""
     _remove_files(current, (UNFINISHED,), time.time() - _SECONDS_TO_FINISH)
-    used = {path: _last_use(path) for path in _entries(root) if path != current}
-    newest_first = sorted((path for path in used if used[path]), key=used.__getitem__, reverse=True)
+    users = {path: _last_use(path) for path in _entries(root) if path != current}
+    newest_first = sorted((path for path in users if users[path]), key=users.__getitem__, reverse=True)
     for path in newest_first[_KEPT_VERSIONS:]:
         _remove_files(path, (KERNEL, UNFINISHED), math.inf)
         if [entry.name for entry in _entries(path)] == [MARKER]:

@@ -16,7 +16,7 @@ from .cache_folders import tell
 from .dispatch import games_of_types
 from .kernel_cache import KernelCache, cache_directory, source_hash
 
-__all__ = ["JIT_DISABLED", "Integer", "Truth", "cache_directory", "inlined", "kernel", "source_hash"]
+__all__ = ["JIT_DISABLED", "Integer", "Truth", "cache_directory", "inline_kernel", "kernel", "source_hash"]
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -74,7 +74,7 @@ def kernel(function: Function) -> Function:
     return kept
 
 
-def inlined(function: Function) -> Function:
+def inline_kernel(function: Function) -> Function:
     """Compile a kernel into each of its callers, so that constant arguments are constants of its code."""
     copy_in: Any = numba.njit(inline="always", error_model="numpy")
     compiled: Function = copy_in(function)

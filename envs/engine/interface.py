@@ -49,8 +49,8 @@ def scores_and_ranks(state: np.void, scores: np.ndarray, ranks: np.ndarray) -> N
 
 def count_legal(state: np.void, mask: np.ndarray) -> Integer:
     """Return the number of legal actions; 0 when the game is over. `mask`, int8 [num_actions], is a buffer."""
-    own = kernels_of(state.dtype).count_legal
-    count: Integer = _count_from_mask(state, mask) if own is None else own(state)
+    game_kernel = kernels_of(state.dtype).count_legal
+    count: Integer = _count_from_mask(state, mask) if game_kernel is None else game_kernel(state)
     return count
 
 
@@ -59,23 +59,23 @@ def nth_legal(state: np.void, n: Integer, mask: np.ndarray) -> Integer:
 
     `mask`, int8 [num_actions], is a buffer.
     """
-    own = kernels_of(state.dtype).nth_legal
-    action: Integer = _nth_from_mask(state, n, mask) if own is None else own(state, np.int64(n))
+    game_kernel = kernels_of(state.dtype).nth_legal
+    action: Integer = _nth_from_mask(state, n, mask) if game_kernel is None else game_kernel(state, np.int64(n))
     return action
 
 
 def is_legal(state: np.void, action: Integer, mask: np.ndarray) -> bool:
     """Tell whether an action, any integer, is legal now. `mask`, int8 [num_actions], is a buffer."""
-    own = kernels_of(state.dtype).is_legal
-    legal: bool = _is_in_mask(state, action, mask) if own is None else own(state, np.int64(action))
+    game_kernel = kernels_of(state.dtype).is_legal
+    legal: bool = _is_in_mask(state, action, mask) if game_kernel is None else game_kernel(state, np.int64(action))
     return legal
 
 
 def determinize(state: np.void, seat: Integer) -> None:
     """Resample what a seat cannot see; the random stream, which decides future chance, is another one already."""
-    own = kernels_of(state.dtype).determinize
-    if own is not None:
-        own(state, np.int64(seat))
+    game_kernel = kernels_of(state.dtype).determinize
+    if game_kernel is not None:
+        game_kernel(state, np.int64(seat))
 
 
 def action_values(state: np.void, values: np.ndarray, scratch: np.ndarray) -> None:
@@ -84,11 +84,11 @@ def action_values(state: np.void, values: np.ndarray, scratch: np.ndarray) -> No
     `scratch`, int64 [SCRATCH_SIZE or more], is a buffer. A heuristic may try things out on the state. Without one all
     legal actions are worth 0.
     """
-    own = kernels_of(state.dtype).action_values
-    if own is None:
+    game_kernel = kernels_of(state.dtype).action_values
+    if game_kernel is None:
         _write_equal_values(state, values, scratch)
     else:
-        own(state, values, scratch)
+        game_kernel(state, values, scratch)
 
 
 def projected_scores(state: np.void, scores: np.ndarray, ranks: np.ndarray) -> None:
@@ -96,11 +96,11 @@ def projected_scores(state: np.void, scores: np.ndarray, ranks: np.ndarray) -> N
 
     `ranks`, int32 [num_players], is a buffer. Where nothing is owed in the middle of a game, they are the scores.
     """
-    own = kernels_of(state.dtype).projected_scores
-    if own is None:
+    game_kernel = kernels_of(state.dtype).projected_scores
+    if game_kernel is None:
         scores_and_ranks(state, scores, ranks)
     else:
-        own(state, scores)
+        game_kernel(state, scores)
 
 
 def find_fault(state: np.void, copy: np.void) -> Integer:
@@ -108,8 +108,8 @@ def find_fault(state: np.void, copy: np.void) -> Integer:
 
     Every field is in its range. `copy` is a copy of the record that may be written to.
     """
-    own = kernels_of(state.dtype).find_fault
-    return 0 if own is None else int(own(state, copy))
+    game_kernel = kernels_of(state.dtype).find_fault
+    return 0 if game_kernel is None else int(game_kernel(state, copy))
 
 
 @kernel
@@ -156,85 +156,85 @@ _overload = partial(overload, strict=False)
 
 @_overload(reset)
 def _reset(state: Any) -> Any:
-    own = kernels_of_type(state).reset
-    return lambda state: own(state)
+    game_kernel = kernels_of_type(state).reset
+    return lambda state: game_kernel(state)
 
 
 @_overload(legal_mask)
 def _legal_mask(state: Any, mask: Any) -> Any:
-    own = kernels_of_type(state).legal_mask
-    return lambda state, mask: own(state, mask)
+    game_kernel = kernels_of_type(state).legal_mask
+    return lambda state, mask: game_kernel(state, mask)
 
 
 @_overload(apply)
 def _apply(state: Any, action: Any) -> Any:
-    own = kernels_of_type(state).apply
-    return lambda state, action: own(state, np.int64(action))
+    game_kernel = kernels_of_type(state).apply
+    return lambda state, action: game_kernel(state, np.int64(action))
 
 
 @_overload(observe)
 def _observe(state: Any, seat: Any, encoding: Any, observation: Any) -> Any:
-    own = kernels_of_type(state).observe
-    return lambda state, seat, encoding, observation: own(state, np.int64(seat), encoding, observation)
+    game_kernel = kernels_of_type(state).observe
+    return lambda state, seat, encoding, observation: game_kernel(state, np.int64(seat), encoding, observation)
 
 
 @_overload(scores_and_ranks)
 def _scores_and_ranks(state: Any, scores: Any, ranks: Any) -> Any:
-    own = kernels_of_type(state).scores_and_ranks
-    return lambda state, scores, ranks: own(state, scores, ranks)
+    game_kernel = kernels_of_type(state).scores_and_ranks
+    return lambda state, scores, ranks: game_kernel(state, scores, ranks)
 
 
 @_overload(count_legal)
 def _count_legal(state: Any, mask: Any) -> Any:
-    own = kernels_of_type(state).count_legal
-    if own is None:
+    game_kernel = kernels_of_type(state).count_legal
+    if game_kernel is None:
         return lambda state, mask: _count_from_mask(state, mask)
-    return lambda state, mask: own(state)
+    return lambda state, mask: game_kernel(state)
 
 
 @_overload(nth_legal)
 def _nth_legal(state: Any, n: Any, mask: Any) -> Any:
-    own = kernels_of_type(state).nth_legal
-    if own is None:
+    game_kernel = kernels_of_type(state).nth_legal
+    if game_kernel is None:
         return lambda state, n, mask: _nth_from_mask(state, n, mask)
-    return lambda state, n, mask: own(state, np.int64(n))
+    return lambda state, n, mask: game_kernel(state, np.int64(n))
 
 
 @_overload(is_legal)
 def _is_legal(state: Any, action: Any, mask: Any) -> Any:
-    own = kernels_of_type(state).is_legal
-    if own is None:
+    game_kernel = kernels_of_type(state).is_legal
+    if game_kernel is None:
         return lambda state, action, mask: _is_in_mask(state, action, mask)
-    return lambda state, action, mask: own(state, np.int64(action))
+    return lambda state, action, mask: game_kernel(state, np.int64(action))
 
 
 @_overload(determinize)
 def _determinize(state: Any, seat: Any) -> Any:
-    own = kernels_of_type(state).determinize
-    if own is None:
+    game_kernel = kernels_of_type(state).determinize
+    if game_kernel is None:
         return lambda state, seat: None
-    return lambda state, seat: own(state, np.int64(seat))
+    return lambda state, seat: game_kernel(state, np.int64(seat))
 
 
 @_overload(action_values)
 def _action_values(state: Any, values: Any, scratch: Any) -> Any:
-    own = kernels_of_type(state).action_values
-    if own is None:
+    game_kernel = kernels_of_type(state).action_values
+    if game_kernel is None:
         return lambda state, values, scratch: _write_equal_values(state, values, scratch)
-    return lambda state, values, scratch: own(state, values, scratch)
+    return lambda state, values, scratch: game_kernel(state, values, scratch)
 
 
 @_overload(projected_scores)
 def _projected_scores(state: Any, scores: Any, ranks: Any) -> Any:
-    own = kernels_of_type(state).projected_scores
-    if own is None:
+    game_kernel = kernels_of_type(state).projected_scores
+    if game_kernel is None:
         return lambda state, scores, ranks: scores_and_ranks(state, scores, ranks)
-    return lambda state, scores, ranks: own(state, scores)
+    return lambda state, scores, ranks: game_kernel(state, scores)
 
 
 @_overload(find_fault)
 def _find_fault(state: Any, copy: Any) -> Any:
-    own = kernels_of_type(state).find_fault
-    if own is None:
+    game_kernel = kernels_of_type(state).find_fault
+    if game_kernel is None:
         return lambda state, copy: 0
-    return lambda state, copy: own(state, copy)
+    return lambda state, copy: game_kernel(state, copy)

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from functools import cache
 from pathlib import Path
 
-_WITH_KERNELS = re.compile(r"@[\w.]*\b(?:kernel|inlined)\b|\bimport\b[^\n]*\b(?:kernel|inlined)\b")
+_WITH_KERNELS = re.compile(r"@[\w.]*\b(?:kernel|inline_kernel)\b|\bimport\b[^\n]*\b(?:kernel|inline_kernel)\b")
 _IMPORT = re.compile(r"^[ \t]*from[ \t]+([.\w]+)[ \t]+import[ \t]+(\([^)]*\)|[^\n]*)", re.MULTILINE)
 _PLAIN_IMPORT = re.compile(r"^[ \t]*import[ \t]+([^\n]+)", re.MULTILINE)
 
@@ -45,11 +45,11 @@ def _with_imports(files: Iterable[Path], top: Path | None = None) -> list[Path]:
         path = waiting.pop()
         if path not in found:
             found.add(path)
-            waiting += _imported(path, top)
+            waiting += _find_imports(path, top)
     return sorted(found)
 
 
-def _imported(path: Path, top: Path | None) -> Iterator[Path]:
+def _find_imports(path: Path, top: Path | None) -> Iterator[Path]:
     text = _text(path).replace("\\\n", " ")
     for module, names in _IMPORT.findall(text):
         stem = module.lstrip(".")

@@ -7,7 +7,7 @@ from .random_stream import draw
 
 
 @kernel
-def choose_masked(mask: np.ndarray, stream: np.ndarray, actions: np.ndarray) -> None:
+def choose_from_mask(mask: np.ndarray, stream: np.ndarray, actions: np.ndarray) -> None:
     """Choose one action of each row of a mask (int8 [n, num_actions]), all equally likely; -1 where there is none."""
     for index in range(len(mask)):
         count = 0

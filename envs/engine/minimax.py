@@ -31,7 +31,7 @@ LEVEL_DTYPE = np.dtype(
 )
 """One level of the stack: the window of values that matter, the best value so far, actions there are and tried."""
 
-SETTINGS_DTYPE = np.dtype(
+MINIMAX_SETTINGS = np.dtype(
     [("depth", np.int32), ("width", np.int32), ("samples", np.int32), ("plies", np.int32), ("cutoffs", np.bool_)]
 )
 """How to search; see `agents/search/minimax_agent.py`. Without `cutoffs` nothing is pruned, with the same result."""
@@ -71,7 +71,7 @@ def search_minimax(
     width = np.int64(settings[0]["width"])
     # a heuristic may try things out on its state, and the root has to stay as it is
     states[0] = root[0]
-    count = _write_ordered(states[0], width, actions[0], workspace)
+    count = _write_by_value(states[0], width, actions[0], workspace)
     for index in range(count):
         action_means[actions[0, index]] = 0.0
     for _ in range(settings[0]["samples"]):
@@ -136,7 +136,7 @@ def _open(level: Integer, seat: Integer, width: Integer, stack: Stack, workspace
     here["low"] = before["low"]
     here["high"] = before["high"]
     here["best"] = -np.inf if state["to_move"] == seat else np.inf
-    here["count"] = _write_ordered(state, width, stack.actions[level], workspace)
+    here["count"] = _write_by_value(state, width, stack.actions[level], workspace)
     here["tried"] = 0
 
 
@@ -152,7 +152,7 @@ def _take_value(here: np.void, maximises: bool, value: float) -> None:
 
 
 @kernel
-def _write_ordered(state: np.void, width: Integer, ordered: np.ndarray, workspace: Workspace) -> Integer:
+def _write_by_value(state: np.void, width: Integer, ordered: np.ndarray, workspace: Workspace) -> Integer:
     """Write the best `width` legal actions (0: all) by falling value of the heuristic, ties by number; return how many.
 
     `ordered` is int32 [num_actions].

@@ -85,12 +85,12 @@ def draw_seed(stream: np.ndarray) -> Integer:
     return (high << np.uint64(32)) | next_word(stream)
 
 
-def game_seeds(seed: int, num_games: int, first: int = 0) -> np.ndarray:
+def game_seeds(seed: int, num_games: int, start: int = 0) -> np.ndarray:
     """Return the seeds (uint64 [num_games]) of the games of a batch; game 0 has the seed of the batch itself.
 
-    With `first` they are those of the games from that number on.
+    With `start` they are those of the games from that number on.
     """
-    steps = np.arange(first, first + num_games, dtype=np.uint64) * np.uint64(_SEED_STEP)
+    steps = np.arange(start, start + num_games, dtype=np.uint64) * np.uint64(_SEED_STEP)
     return (np.uint64(seed) + steps) & np.uint64(MAX_SEED)
 
 

@@ -21,7 +21,7 @@ from .standing import margin_of
 REWARDS = ("outcome", "margin", "rank")
 OUTCOME, MARGIN, RANK = 0, 1, 2
 
-SETTINGS_DTYPE = np.dtype(
+REWARD_SETTINGS = np.dtype(
     [("check", "?"), ("auto_reset", "?"), ("rewards", "u1"), ("observation", "u1"), ("margin_scale", "<f4")], align=True
 )
 """How a batch steps: test actions first, begin anew after the end, index into REWARDS, form of the observation, scale

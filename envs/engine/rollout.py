@@ -12,7 +12,7 @@ from .workspace import Workspace
 
 PURPOSE, COMPILATION_SECONDS = "rollouts", 5
 
-SETTINGS_DTYPE = np.dtype(
+ROLLOUT_SETTINGS = np.dtype(
     [
         ("c_puct", np.float32),
         ("puct", np.bool_),

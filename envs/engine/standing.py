@@ -53,6 +53,15 @@ def _write_returns_of_games(
         write_returns_of(scores[game], ranks[game], scores.shape[1], win_weight, margin_scale, returns[game])
 
 
+def game_margins(scores: np.ndarray) -> np.ndarray:
+    """Return each score less the best other score of n games, integers [n, players]; alone it is the score itself."""
+    if scores.shape[1] == 1:
+        return scores
+    second, best = np.sort(scores, axis=1)[:, -2:].T[..., None]
+    # the best other score: the second best for a sole leader, else the best
+    return scores - np.where(scores == best, second, best)
+
+
 def game_returns(scores: np.ndarray, ranks: np.ndarray, win_weight: float, margin_scale: float) -> np.ndarray:
     """Return what n finished games are worth to each player, from 0 to 1, as a search counts it: float64 [n, players].
 

@@ -54,7 +54,7 @@ def record_dtype(game: str, option_names: Iterable[str], fields: Sequence[Field]
     game's name: no two games have records of one type, by which their kernels are found (`dispatch`).
     """
     options = [(f"option_{name}", "<i2", ()) for name in option_names]
-    header, own = ([(field.name, field.dtype, field.shape) for field in part] for part in (HEADER, fields))
-    ordered = sorted([*header, *options, *own], key=lambda field: -np.dtype(field[1]).itemsize)
+    header, own_fields = ([(field.name, field.dtype, field.shape) for field in part] for part in (HEADER, fields))
+    ordered = sorted([*header, *options, *own_fields], key=lambda field: -np.dtype(field[1]).itemsize)
     rest = -np.dtype(ordered).itemsize % 8 or 8
     return np.dtype([*ordered, (marker_name(game), "u1", (rest,))])

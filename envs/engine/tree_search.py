@@ -28,7 +28,7 @@ class Search(NamedTuple):
     """What the searches of n games have in common."""
 
     settings: np.ndarray
-    """`rollout.SETTINGS_DTYPE` [1]"""
+    """`rollout.ROLLOUT_SETTINGS` [1]"""
     streams: np.ndarray
     """uint32 [n, 4], the searches' own"""
     workspace: Workspace

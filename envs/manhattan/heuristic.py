@@ -102,8 +102,8 @@ def _selection_value(state: np.void, index: Integer) -> float:
     rounds = (4 if state["option_num_players"] == 4 else 6) - np.int64(state["round"]) + 1
     value = 0.0
     for size in range(NUM_SIZES):
-        share = np.int64(state["reserve"][state["draft_colour"], size]) / rounds
-        value -= (1 + size) * abs(selection(state, index, np.int64(size)) - share)
+        fraction = np.int64(state["reserve"][state["draft_colour"], size]) / rounds
+        value -= (1 + size) * abs(selection(state, index, np.int64(size)) - fraction)
     return value
 
 

@@ -147,10 +147,6 @@ def _parts(parts: np.ndarray) -> dict[str, int]:
     return {name: int(number) for name, number in zip(_SIZE_NAMES, parts, strict=True)}
 
 
-def _hand(cards: np.ndarray) -> list[int]:
-    return [card for card in range(NUM_CARDS) for _ in range(int(cards[card]))]
-
-
 def _cards(cards: np.ndarray) -> dict[str, int]:
     return {str(card): int(number) for card, number in enumerate(cards) if number}
 

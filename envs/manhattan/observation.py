@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ..engine.compilation import Integer, inlined, kernel
+from ..engine.compilation import Integer, inline_kernel, kernel
 from ..engine.state import RUNNING
 from ..observation_field import ObservationField
 from .board import colours_in_game, seat_of
@@ -38,7 +38,7 @@ _COPIES = np.float32(1 / COPIES)
 SCORE_SCALE = 100.0
 
 
-def _colours_seen() -> np.ndarray:
+def _colours_in_order() -> np.ndarray:
     """Return uint8 [players, seat, place]: the colour in each place as a seat sees them, own ones first."""
     seen = np.zeros((5, 4, 4), np.uint8)
     for players in (2, 3, 4):
@@ -49,7 +49,7 @@ def _colours_seen() -> np.ndarray:
     return seen
 
 
-COLOUR_SEEN = _colours_seen()
+COLOUR_SEEN = _colours_in_order()
 
 
 def fields(options: dict[str, Any], encoding: str) -> tuple[ObservationField, ...]:
@@ -119,7 +119,7 @@ def _observe_cities(state: np.void, seat: Integer, colours: Integer, observation
     return 2 * NUM_CITIES * NUM_LOTS * colours
 
 
-@inlined
+@inline_kernel
 def _observe_four_colours(
     state: np.void,
     seat: Integer,

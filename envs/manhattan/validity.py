@@ -115,7 +115,7 @@ def _parts_fault(state: np.void, colour: Integer) -> Integer:
 def _phase_fault(state: np.void, players: Integer, rounds: Integer) -> Integer:
     left = np.int64(0)
     for colour in range(4):
-        left += _drafted(state, np.int64(colour))
+        left += _count_drafts(state, np.int64(colour))
     if left != state["parts_left"]:
         return _STOCK
     if state["status"] != RUNNING:
@@ -155,7 +155,7 @@ def _draft_stock_is_right(state: np.void, players: Integer, player: Integer) -> 
         selected = turn < now or (turn == now and colour < drafting)
         drafted = each if selected else 0
         reserve = NUM_PARTS - each * done - drafted
-        if _drafted(state, colour) != drafted or _reserve(state, colour) != reserve:
+        if _count_drafts(state, colour) != drafted or _reserve(state, colour) != reserve:
             return False
     return True
 
@@ -170,16 +170,17 @@ def _build_stock_is_right(state: np.void, players: Integer, player: Integer) -> 
     own_left = np.int64(0)
     for own in range(owned_colours(state)):
         colour = np.int64(own_colour(player, np.int64(own)))
-        own_left += _drafted(state, colour)
-        left += _drafted(state, np.int64(own_colour(mover, np.int64(own))))
-        if _drafted(state, colour) > each or _reserve(state, colour) != NUM_PARTS - each * np.int64(state["round"]):
+        own_left += _count_drafts(state, colour)
+        left += _count_drafts(state, np.int64(own_colour(mover, np.int64(own))))
+        reserve = NUM_PARTS - each * np.int64(state["round"])
+        if _count_drafts(state, colour) > each or _reserve(state, colour) != reserve:
             return False
     has_built = (player - start) % players < (mover - start) % players
     return left > 0 and own_left == left - has_built
 
 
 @kernel
-def _drafted(state: np.void, colour: Integer) -> Integer:
+def _count_drafts(state: np.void, colour: Integer) -> Integer:
     parts = np.int64(0)
     for size in range(NUM_SIZES):
         parts += state["drafted"][colour, size]

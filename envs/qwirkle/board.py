@@ -61,7 +61,7 @@ def run_length(state: np.void, cell: Integer, right: Integer, down: Integer) -> 
 
 
 @kernel
-def admitted(state: np.void, cell: Integer, right: Integer, down: Integer) -> Integer:
+def allowed_kinds(state: np.void, cell: Integer, right: Integer, down: Integer) -> Integer:
     """Return the kinds that an empty cell admits as far as its row (1, 0) or its column (0, 1) goes (Q8 b)."""
     colours = np.int64(0)
     shapes = np.int64(0)
@@ -103,10 +103,10 @@ def put_tile(state: np.void, cell: Integer, kind: Integer) -> None:
     for sign in (-1, 1):
         end = run_end(state, cell, sign, 0)
         slot = _enter_frontier(state, end)
-        state["frontier_row"][slot] = admitted(state, end, 1, 0)
+        state["frontier_row"][slot] = allowed_kinds(state, end, 1, 0)
         end = run_end(state, cell, 0, sign)
         slot = _enter_frontier(state, end)
-        state["frontier_column"][slot] = admitted(state, end, 0, 1)
+        state["frontier_column"][slot] = allowed_kinds(state, end, 0, 1)
 
 
 @kernel

@@ -72,8 +72,8 @@ def _read_board(options: dict[str, Any], board: Any) -> dict[Cell, int]:
     if tiles and (0, 0) not in tiles:
         refuse("board", "the first tile of a game lies at [0, 0], but nothing lies there")
     for axis, name in enumerate(("wide", "high")):
-        places = [cell[axis] for cell in tiles]
-        if places and max(places) - min(places) + 1 > options["board_size"] - 1:
+        cells_by_place = [cell[axis] for cell in tiles]
+        if cells_by_place and max(cells_by_place) - min(cells_by_place) + 1 > options["board_size"] - 1:
             refuse("board", f"may be at most {options['board_size'] - 1} cells {name}")
     return tiles
 
@@ -164,7 +164,7 @@ def _fill_turn(
     _set_hand(state, player, in_hand)
     state["returned_count"] = returned
     if returned:
-        _check_returned(state, returned)
+        _check_exchange(state, returned)
     elif picked is not None:
         if int(state["fits"]) >> picked & 1 == 0:
             refuse("turn.picked", f"{KINDS[picked]} fits nowhere")
@@ -201,7 +201,7 @@ def _set_hand(state: np.void, player: int, hand: np.ndarray) -> None:
     state["hand_kinds"][player] = sum(1 << int(kind) for kind in np.flatnonzero(hand))
 
 
-def _check_returned(state: np.void, returned: int) -> None:
+def _check_exchange(state: np.void, returned: int) -> None:
     limit = int(state["exchange_limit"])
     if limit == 0:
         refuse("turn.returned", "nothing can be returned in this turn")

@@ -27,8 +27,8 @@ def sight(position: dict[str, Any], seat: int | None) -> PlayerView:
     Hands and tiles laid aside are sorted by colour, then shape. A seat does not see other hands, the bag and
     what others lay aside; a picked tile is seen by all.
     """
-    hands = [_sorted(hand) for hand in position["hands"]]
-    returned = _sorted(position["turn"]["returned"])
+    hands = [_sort(hand) for hand in position["hands"]]
+    returned = _sort(position["turn"]["returned"])
     bag = position["bag"]
     bag_size = sum(bag.values())
     if seat is None:
@@ -55,7 +55,7 @@ def window(position: dict[str, Any]) -> tuple[range, range]:
     return range(min(columns) - 1, max(columns) + 2), range(min(rows) - 1, max(rows) + 2)
 
 
-def _sorted(tiles: list[str]) -> list[Kind]:
+def _sort(tiles: list[str]) -> list[Kind]:
     return sorted(tiles, key=KINDS.index)
 
 

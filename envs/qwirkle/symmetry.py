@@ -59,19 +59,19 @@ def apply(
     """
     size = options["board_size"]
     kinds = _kinds(symmetries)
-    rows, cells, codes = _find_filled(observation, encoding, size)
+    rows, cells, codes = _find_tiles(observation, encoding, size)
     tiles = codes != LEGAL_CODE
     turn = _turn(symmetries, size, observation[:, -1] > 0, rows[tiles], cells[tiles])
     layer, kind = np.divmod(codes - 1, NUM_KINDS)
     kind = np.where(tiles, kinds[rows, kind], kind)
-    places = _transform_cells(turn, size, rows, cells)
+    targets = _transform_cells(turn, size, rows, cells)
     counts = size * size if encoding == "planes" else 2 * size * size
     transformed = np.zeros_like(observation)
     if encoding == "planes":
-        transformed[rows, places] = 1 + layer * NUM_KINDS + kind
+        transformed[rows, targets] = 1 + layer * NUM_KINDS + kind
     else:
-        transformed[rows, 2 * places] = (1 + kind // _NAMES) / 6.0
-        transformed[rows, 2 * places + 1] = (1 + kind % _NAMES) / 6.0
+        transformed[rows, 2 * targets] = (1 + kind // _NAMES) / 6.0
+        transformed[rows, 2 * targets + 1] = (1 + kind % _NAMES) / 6.0
     transformed[:, counts:] = observation[:, counts:]
     _move_kinds(kinds, observation, transformed, range(counts, counts + 4 * NUM_KINDS, NUM_KINDS))
     return transformed, tuple(_transform_policy(kinds, turn, size, policy) for policy in policies)
@@ -93,7 +93,7 @@ def _move_kinds(kinds: np.ndarray, numbers: np.ndarray, transformed: np.ndarray,
         )
 
 
-def _find_filled(observation: np.ndarray, encoding: str, size: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _find_tiles(observation: np.ndarray, encoding: str, size: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return row, cell and code, as in the form "planes", of every cell of the windows that is not empty."""
     board = observation[:, : size * size] if encoding == "planes" else observation[:, : 2 * size * size : 2]
     rows, cells = np.divmod(np.flatnonzero(board != 0), size * size)

@@ -5,7 +5,7 @@ import numpy as np
 from ..engine.bits import popcount
 from ..engine.compilation import Integer, Truth, kernel
 from ..engine.state import RUNNING
-from .board import admitted, run_end, slot_at, step, tile_at
+from .board import allowed_kinds, run_end, slot_at, step, tile_at
 from .placement import set_size, update_fits
 from .state import COPIES, FIRST_SLOT, HAND_SIZE, NUM_CELLS, NUM_KINDS, STRICT, TORUS
 
@@ -154,9 +154,9 @@ def _frontier_is_right(state: np.void) -> Truth:
                 beside = beside or tile_at(state, step(cell, np.int64(sign * (1 - down)), np.int64(sign * down))) > 0
         if not beside:
             return False
-        if admitted(state, cell, np.int64(1), np.int64(0)) != np.int64(state["frontier_row"][slot]):
+        if allowed_kinds(state, cell, np.int64(1), np.int64(0)) != np.int64(state["frontier_row"][slot]):
             return False
-        if admitted(state, cell, np.int64(0), np.int64(1)) != np.int64(state["frontier_column"][slot]):
+        if allowed_kinds(state, cell, np.int64(0), np.int64(1)) != np.int64(state["frontier_column"][slot]):
             return False
     for place in range(NUM_CELLS):
         if tile_at(state, np.int64(place)) > 0:

@@ -28,15 +28,15 @@ class StateDoor:
         self._name = name
         self._dtype = template.dtype
         self._options = options
-        places = [self._place(option) for option in options]
-        first, stop = min(start for start, _ in places), max(stop for _, stop in places)
-        if stop - first != sum(stop - start for start, stop in places):
+        offsets = [self._place(option) for option in options]
+        first, stop = min(start for start, _ in offsets), max(stop for _, stop in offsets)
+        if stop - first != sum(stop - start for start, stop in offsets):
             raise TypeError(f"{name}: the options do not lie side by side in a record")
         # all options as one field: one comparison instead of several
         self._as_options = np.dtype(
             {"names": ["all"], "formats": [f"V{stop - first}"], "offsets": [first], "itemsize": template.dtype.itemsize}
         )
-        self._blank = template
+        self._template = template
         self._option_bytes = self._options_of(template)
 
     def _place(self, option: Option) -> tuple[int, int]:
@@ -104,7 +104,7 @@ class StateDoor:
     def _refuse_options(self, states: np.ndarray, beginning: str) -> NoReturn:
         for option in self._options:
             field = f"option_{option.name}"
-            expected = int(self._blank[field][0])
+            expected = int(self._template[field][0])
             other = states[field][states[field] != expected]
             if len(other):
                 found, wanted = _decode(option, int(other[0])), _decode(option, expected)

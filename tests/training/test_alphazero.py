@@ -13,7 +13,7 @@ from tiny_training import assert_same, metrics, train_in
 from meeplezoo.agents import DecisionBatch, make_agent
 from meeplezoo.agents.arena.evaluation import evaluate
 from meeplezoo.envs import GameBatch, make_game
-from meeplezoo.envs.engine.rollout import SETTINGS_DTYPE, write_returns
+from meeplezoo.envs.engine.rollout import ROLLOUT_SETTINGS, write_returns
 from meeplezoo.envs.engine.standing import game_returns
 from meeplezoo.training.alphazero import AlphaZeroAlgorithm
 from meeplezoo.training.checkpoint import load_checkpoint
@@ -62,7 +62,7 @@ def test_the_returns_of_a_game_are_those_that_a_search_counts(name, options):
     scores, ranks = batch.results()
     # some games that several players win
     scores[:6], ranks[:6] = scores[:6].max(axis=1, keepdims=True), 0
-    settings = np.zeros(1, SETTINGS_DTYPE)
+    settings = np.zeros(1, ROLLOUT_SETTINGS)
     settings["win_weight"], settings["margin_scale"] = 0.3, game.spec.margin_scale
     found = game_returns(scores, ranks, 0.3, game.spec.margin_scale)
     np.testing.assert_allclose(found[0], np.full(game.num_players, 0.3 / game.num_players + 0.7 * 0.5))

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
 from ...records.notation import LastMove
 from ...view.captions import result_sentence
+from ..state import COLOURS, FLOOR_COST
 
-COLOURS = ("blue", "yellow", "red", "black", "white")
-FLOOR_COSTS = (1, 1, 2, 2, 2, 3, 3)
+FLOOR_COSTS = tuple(after - before for before, after in pairwise(FLOOR_COST))
+"""Points that each space of the floor line costs, from the left."""
 
 
 def status_sentence(position: dict[str, Any]) -> str:

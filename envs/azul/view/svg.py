@@ -10,8 +10,9 @@ from ...view.captions import player_order
 from ...view.stroke_font import letters
 from ...view.svg import Box, document, element, rectangle
 from ...view.svg_theme import CARD_EDGE, HEADER, INK, MARGIN, MUTED, PAGE, WIDTH, card, header, last_move_mark
+from ..state import COLOURS
 from .board_svg import BOARD_HEIGHT, board
-from .captions import COLOURS, last_move_sentence, round_sentence, status_sentence
+from .captions import last_move_sentence, round_sentence, status_sentence
 from .tile_svg import CLOTH, CLOTH_EDGE, CLOTH_INK, CLOTH_LIGHT, LAST_MOVE_ON_CLOTH, definitions, tile
 
 _GAP = 20.0
@@ -59,7 +60,7 @@ def _layout(count: int) -> tuple[Box, Box, list[Box]]:
     takes the whole width; otherwise the supply stands beside the table.
     """
     top, height = HEADER + 8, _TABLE_HEIGHT[count]
-    places = [
+    boxes = [
         Box(
             MARGIN + place % 2 * (_BOARD_WIDTH + _GAP),
             top + height + _GAP + place // 2 * (BOARD_HEIGHT + _GAP),
@@ -70,10 +71,10 @@ def _layout(count: int) -> tuple[Box, Box, list[Box]]:
     ]
     width = WIDTH - 2 * MARGIN
     if count == 3:
-        return Box(MARGIN, top, width, height), places[3], places[:3]
+        return Box(MARGIN, top, width, height), boxes[3], boxes[:3]
     table = Box(MARGIN, top, width - _GAP - _SUPPLY_WIDTH, height)
     supply = Box(table.x + table.width + _GAP, top, _SUPPLY_WIDTH, height)
-    return table, supply, places[:count]
+    return table, supply, boxes[:count]
 
 
 def _table(position: dict[str, Any], box: Box, last_move: LastMove | None) -> str:

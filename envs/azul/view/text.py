@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from ...records.notation import LastMove
-from ...view.ansi import FAINT, LAST_MOVE, STRONG, joined, pad, paint
+from ...view.ansi import FAINT, LAST_MOVE, STRONG, join_columns, pad, paint
 from ...view.captions import player_order, points
+from ..state import COLOURS
 from .captions import (
-    COLOURS,
     FLOOR_COSTS,
     floor_cost,
     floor_pieces,
@@ -53,7 +53,7 @@ def text(
     for left in range(0, len(boards), 2):
         lines += [*_side_by_side(boards[left : left + 2]), ""]
     lines.append("  ".join(f"{_tile(name)} {name}" for name in COLOURS) + f"  {_tile('marker')} first-player marker")
-    return joined(lines, colour)
+    return join_columns(lines, colour)
 
 
 def _table(position: dict[str, Any]) -> list[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ...records.notation import LastMove
+from ...system.messages import pluralize
 from ...view.captions import points, result_sentence
 from ..player_view import PlayerView
 from ..state import num_rounds, parts_per_round
@@ -36,7 +37,7 @@ def last_move_sentence(last_move: LastMove, position: dict[str, Any]) -> str:
         return f"Player {player} drafted {move['colour']} parts of {sizes} storeys"
     if "discard" in move:
         return f"Player {player} could not build and discarded card {move['discard']}"
-    built = f"{move['storeys']} {move['colour']} storey{'' if move['storeys'] == 1 else 's'}"
+    built = pluralize(move["storeys"], f"{move['colour']} storey")
     lot = lot_of_card(position, player, move["card"])
     return f"Player {player} built {built} on lot {lot} of {city_title(move['city'])} (card {move['card']})"
 
@@ -58,12 +59,12 @@ def options_words(position: dict[str, Any]) -> str:
 
 def tallest_sentence(tallest: Tallest) -> str:
     """Returns where the tallest tower stands, or how many share the greatest height."""
-    if not tallest.places:
+    if not tallest.lots:
         return "no tower yet"
     if not tallest.alone:
-        return f"{len(tallest.places)} towers of {storeys_words(tallest.height)}: no points"
-    city, lot = tallest.places[0]
-    return f"{storeys_words(tallest.height)} on lot {lot} of {city_title(city)}"
+        return f"{len(tallest.lots)} towers of {pluralize(tallest.height, 'storey')}: no points"
+    city, lot = tallest.lots[0]
+    return f"{pluralize(tallest.height, 'storey')} on lot {lot} of {city_title(city)}"
 
 
 def tally_title(position: dict[str, Any]) -> str:
@@ -84,16 +85,6 @@ def nothing_to_build(position: dict[str, Any]) -> str:
 def city_title(city: str) -> str:
     """Returns the name of a city with capitals."""
     return city.title()
-
-
-def cards_words(count: int) -> str:
-    """Returns a number of cards in words."""
-    return f"{count} card{'' if count == 1 else 's'}"
-
-
-def storeys_words(count: int) -> str:
-    """Returns a height in words."""
-    return f"{count} storey{'' if count == 1 else 's'}"
 
 
 def points_words(count: int) -> str:

@@ -73,7 +73,7 @@ def table(position: dict[str, Any], box: Box, last_move: LastMove | None) -> str
 def _seats(position: dict[str, Any], box: Box) -> str:
     """Returns the names of the players at the edges where they sit; at the sides they read from there."""
     middle_x, middle_y = box.x + box.width / 2, box.y + box.height / 2
-    places = {
+    lots = {
         "south": (middle_x, box.y + box.height - _EDGE / 2, 0),
         "west": (box.x + _EDGE / 2, middle_y, 90),
         "north": (middle_x, box.y + _EDGE / 2, 0),
@@ -81,7 +81,7 @@ def _seats(position: dict[str, Any], box: Box) -> str:
     }
     parts = []
     for player in range(position["options"]["num_players"]):
-        x, y, angle = places[seat_name(position, player)]
+        x, y, angle = lots[seat_name(position, player)]
         turn = f"translate({number(x)} {number(y)}) rotate({angle})"
         parts.append(element("g", _seat(position, player), transform=turn))
     return "".join(parts)
@@ -141,7 +141,7 @@ def _city(position: dict[str, Any], city: str, box: Box, first: Tallest) -> str:
     lots = _lots(box)
     storey = min(_HIGHEST_STOREY, _tower_room(lots[0]) / max(1, first.height))
     for lot, place in enumerate(lots):
-        mark = None if (city, lot) not in first.places else first.alone
+        mark = None if (city, lot) not in first.lots else first.alone
         parts.append(_lot(position["cities"][city][lot], lot, place, storey, mark))
     footer = Box(box.x + _PADDING, box.y + box.height - _FOOTER, box.width - 2 * _PADDING, _FOOTER)
     return "".join(parts) + _tower_counts(towers_by_colour(position, city), holder, footer)
@@ -187,7 +187,7 @@ def _lot(tower: dict[str, Any] | None, lot: int, box: Box, storey: float, talles
         sign(owner, storeys, middle, roof - 2),
     ]
     if len(layers(tower)) > 1:
-        parts.append(_shares(layers(tower), right - _SHARE_WIDTH - 2, box.y + box.height - 18))
+        parts.append(_fractions(layers(tower), right - _SHARE_WIDTH - 2, box.y + box.height - 18))
     if tallest is not None:
         parts.append(star(right - 11, box.y + 9.4, _STAR, tallest))
     return "".join(parts)
@@ -200,10 +200,10 @@ def _shadow(x: float, ground: float) -> str:
     return polygon(corners, fill="#000000", fill_opacity=0.16)
 
 
-def _shares(shares: list[tuple[str, int]], x: float, bottom: float) -> str:
+def _fractions(fractions: list[tuple[str, int]], x: float, bottom: float) -> str:
     """Returns the storeys of each colour in a tower, the owner's on top."""
     parts = []
-    for place, (colour, count) in enumerate(reversed(shares)):
+    for place, (colour, count) in enumerate(reversed(fractions)):
         y = bottom - (place + 1) * (_SHARE_HEIGHT + _SHARE_GAP)
         parts.append(plate(colour, f"{COLOUR_LETTERS[colour]}{count}", x, y, _SHARE_WIDTH, _SHARE_HEIGHT))
     return "".join(parts)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ...records.notation import LastMove
+from ...system.messages import pluralize
 from ...view.captions import player_order
 from ...view.stroke_font import letters
 from ...view.svg import Box, document, element, rectangle
@@ -12,7 +13,6 @@ from ...view.svg_theme import CARD_EDGE, HEADER, INK, MARGIN, MUTED, PAGE, WIDTH
 from ..player_view import PlayerView, discards, sight
 from ..state import NUM_CARDS
 from .captions import (
-    cards_words,
     counts_title,
     last_move_sentence,
     options_words,
@@ -46,8 +46,8 @@ def svg(position: dict[str, Any], last_move: LastMove | None = None, seat: int |
     seen = sight(position, seat)
     table_box = Box(MARGIN, HEADER + 8, _TABLE_WIDTH, _TABLE_HEIGHT)
     supply_box = Box(WIDTH - MARGIN - _SUPPLY_WIDTH, table_box.y, _SUPPLY_WIDTH, _TABLE_HEIGHT)
-    places = _player_boxes(position["options"]["num_players"], table_box.y + _TABLE_HEIGHT + _GAP)
-    page_height = places[0].y + places[0].height + MARGIN
+    lots = _player_boxes(position["options"]["num_players"], table_box.y + _TABLE_HEIGHT + _GAP)
+    page_height = lots[0].y + lots[0].height + MARGIN
     status = status_sentence(position, seen)
     parts = [
         rectangle(Box(0, 0, WIDTH, page_height), fill=PAGE),
@@ -62,7 +62,7 @@ def svg(position: dict[str, Any], last_move: LastMove | None = None, seat: int |
         table(position, table_box, last_move),
         _supply(position, seen, seat, supply_box, last_move),
     ]
-    for index, box in zip(player_order(position, seat), places, strict=True):
+    for index, box in zip(player_order(position, seat), lots, strict=True):
         parts.append(player(position, seen, index, box, last_move))
     title = f"Manhattan. {round_sentence(position)}. {status}."
     return document(WIDTH, page_height, title, definitions(), "".join(parts))
@@ -82,7 +82,7 @@ def _supply(position: dict[str, Any], seen: PlayerView, seat: int | None, box: B
     parts = [
         card(box),
         letters("Deck", left, box.y + 46, 22, INK, bold=True),
-        letters(cards_words(seen.deck_size), right, box.y + 46, 22, INK, bold=True, anchor="end"),
+        letters(pluralize(seen.deck_size, "card"), right, box.y + 46, 22, INK, bold=True, anchor="end"),
         _rule(box, top),
         _cards(position, seen, seat, Box(left, top, right - left, tally_top - top), last_move),
         _rule(box, tally_top),

@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 from ...records.notation import LastMove
-from ...view.ansi import FAINT, LAST_MOVE, STRONG, joined, pad, paint, plain
+from ...system.messages import pluralize
+from ...view.ansi import FAINT, LAST_MOVE, STRONG, join_columns, pad, paint, plain
 from ...view.captions import player_order
 from ..player_view import PlayerView, discards, sight
 from ..state import CITIES, NUM_CARDS, NUM_LOTS
 from .captions import (
     COLOUR_LETTERS,
-    cards_words,
     city_title,
     counts_title,
     last_move_sentence,
@@ -76,7 +76,7 @@ def text(
     for player in player_order(position, seat):
         lines += _player(position, seen, player)
     lines += ["", *_cards(position, seen, seat), "", *_tally(position), "", *_legend(position)]
-    return joined(lines, colour)
+    return join_columns(lines, colour)
 
 
 def _cities(position: dict[str, Any], cities: tuple[str, ...], last_move: LastMove | None) -> list[str]:
@@ -103,7 +103,7 @@ def _marks(position: dict[str, Any], last_move: LastMove | None) -> dict[tuple[s
     marks = {}
     first = tallest(position)
     if first.alone:
-        marks[first.places[0]] = paint(_TALLEST_MARK, STRONG)
+        marks[first.lots[0]] = paint(_TALLEST_MARK, STRONG)
     if last_move is not None and "city" in last_move.move:
         move = last_move.move
         place = move["city"], lot_of_card(position, last_move.player, move["card"])
@@ -123,17 +123,17 @@ def _mixed_towers(position: dict[str, Any]) -> list[str]:
     """Returns the towers of more than one colour by city: the lot, and the storeys of each colour."""
     lines = []
     for city in CITIES:
-        shares = {lot: layers(tower) for lot, tower in enumerate(position["cities"][city]) if tower is not None}
+        fractions = {lot: layers(tower) for lot, tower in enumerate(position["cities"][city]) if tower is not None}
         towers = [
             f"{lot}: " + " ".join(_storeys(colour, count) for colour, count in parts)
-            for lot, parts in shares.items()
+            for lot, parts in fractions.items()
             if len(parts) > 1
         ]
-        lines += _wrapped(f"  {city_title(city)}", towers) if towers else []
+        lines += _wrap(f"  {city_title(city)}", towers) if towers else []
     return ["Towers of several colours, by lot", *lines] if lines else ["No towers of several colours"]
 
 
-def _wrapped(heading: str, pieces: list[str]) -> list[str]:
+def _wrap(heading: str, pieces: list[str]) -> list[str]:
     """Returns a heading and pieces behind it, on as many lines as needed."""
     indent = 14
     lines = [pad(heading, indent)]
@@ -169,7 +169,7 @@ def _cards(position: dict[str, Any], seen: PlayerView, seat: int | None) -> list
     """Returns the size of the deck, and a table of the cards that are hidden and of those that lie face up."""
     title = counts_title(seat)
     return [
-        f"Deck: {cards_words(seen.deck_size)}",
+        f"Deck: {pluralize(seen.deck_size, 'card')}",
         paint(f"  {pad('card', 24)}{'  '.join(str(card) for card in range(NUM_CARDS))}", FAINT),
         f"  {pad(title, 24)}{_counts(seen.counts)}",
         f"  {pad('face up', 24)}{_counts(discards(position))}",

@@ -12,12 +12,12 @@ class Tallest(NamedTuple):
     """The greatest height of all cities (0 without towers), and the towers that have it."""
 
     height: int
-    places: list[tuple[str, int]]
+    lots: list[tuple[str, int]]
 
     @property
     def alone(self) -> bool:
         """Whether one tower has it, the only case that brings points."""
-        return len(self.places) == 1
+        return len(self.lots) == 1
 
 
 class Tally(NamedTuple):
@@ -97,7 +97,7 @@ def tally(position: dict[str, Any]) -> dict[str, Tally]:
     first = tallest(position)
     winner = None
     if first.alone:
-        city, lot = first.places[0]
+        city, lot = first.lots[0]
         winner = position["cities"][city][lot]["owner"]
     counts = [towers_by_colour(position, city) for city in CITIES]
     return {

@@ -34,55 +34,55 @@ def table(position: dict[str, Any], sight: PlayerView, box: Box, last_move: Last
     cell = min(_LARGEST_CELL, width / len(columns), height / len(rows))
     left = box.x + (box.width - cell * len(columns)) / 2
     top = box.y + _GUTTER + (height - cell * len(rows)) / 2
-    places = {
+    boxes = {
         (x, y): Box(left + column * cell, top + row * cell, cell, cell)
         for row, y in enumerate(rows)
         for column, x in enumerate(columns)
     }
     parts = [
         rectangle(box, 26, fill=CLOTH, stroke=CLOTH_EDGE, stroke_width=1.5),
-        _empty_cells(list(places.values())),
-        _coordinates(places, columns, rows, cell),
+        _empty_cells(list(boxes.values())),
+        _coordinates(boxes, columns, rows, cell),
     ]
     for item in position["board"]:
-        place = places[tuple(item["at"])].grown(-cell * (1 - _TILE) / 2)
+        place = boxes[tuple(item["at"])].grown(-cell * (1 - _TILE) / 2)
         parts.append(tile(item["tile"], place.x, place.y, place.width))
     if not position["board"]:
-        place = places[0, 0]
+        place = boxes[0, 0]
         parts.append(letters("first tile", place.x + cell / 2, place.y + cell / 2 + 4, 12, CLOTH_INK, anchor="middle"))
-    placed = [places[tuple(at)] for at in position["turn"]["placed"]]
+    placed = [boxes[tuple(at)] for at in position["turn"]["placed"]]
     parts += [_ring(place) for place in placed]
     if last_move is not None and "place" in last_move.move:
-        parts.append(_last_tile_mark(places[tuple(last_move.move["place"])]))
+        parts.append(_last_tile_mark(boxes[tuple(last_move.move["place"])]))
     parts += [_badge(place, count) for count, place in enumerate(placed, start=1)]
     inner = box.grown(-_TRAY_MARGIN)
     tray = inner._replace(y=inner.y + inner.height - _TRAY, height=_TRAY)
     return "".join(parts) + _tray(position, sight, tray, last_move)
 
 
-def _empty_cells(places: list[Box]) -> str:
+def _empty_cells(boxes: list[Box]) -> str:
     """Returns all cells as one path, whose stroke rounds the corners."""
-    inset = places[0].width * 0.1
-    side = number(places[0].width - 2 * inset)
-    cells = [f"M{number(place.x + inset)} {number(place.y + inset)}h{side}v{side}h-{side}z" for place in places]
+    inset = boxes[0].width * 0.1
+    side = number(boxes[0].width - 2 * inset)
+    cells = [f"M{number(place.x + inset)} {number(place.y + inset)}h{side}v{side}h-{side}z" for place in boxes]
     return element(
         "path", d="".join(cells), fill=CLOTH_CELL, stroke=CLOTH_CELL, stroke_width=inset, stroke_linejoin="round"
     )
 
 
-def _coordinates(places: dict[tuple[int, int], Box], columns: range, rows: range, cell: float) -> str:
+def _coordinates(boxes: dict[tuple[int, int], Box], columns: range, rows: range, cell: float) -> str:
     """Returns the numbers along all four edges, as many as fit."""
     step = next(step for step in (1, 2, 5, 10) if step * cell >= 27)
-    first, last = places[columns[0], rows[0]], places[columns[-1], rows[-1]]
+    first, last = boxes[columns[0], rows[0]], boxes[columns[-1], rows[-1]]
     parts = []
     for x in columns:
         if x % step == 0:
-            middle = places[x, rows[0]].x + cell / 2
+            middle = boxes[x, rows[0]].x + cell / 2
             for y in (first.y - 8, last.y + cell + 17):
                 parts.append(_coordinate(x, middle, y, "middle"))
     for y in rows:
         if y % step == 0:
-            baseline = places[columns[0], y].y + cell / 2 + _LABEL * 0.35
+            baseline = boxes[columns[0], y].y + cell / 2 + _LABEL * 0.35
             parts.append(_coordinate(y, first.x - 9, baseline, "end"))
             parts.append(_coordinate(y, last.x + cell + 9, baseline, "start"))
     return "".join(parts)

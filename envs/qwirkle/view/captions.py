@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ...records.notation import LastMove
+from ...system.messages import pluralize
 from ...view.captions import result_sentence
 
 
@@ -51,7 +52,7 @@ def turn_sentence(position: dict[str, Any]) -> str:
     """Returns the number of the turn, and the passes in succession that led to it."""
     start = "Ended in turn" if "result" in position else "Turn"
     passes = position["passes"]
-    after = f" after {passes} pass{'' if passes == 1 else 'es'}" if passes else ""
+    after = f" after {pluralize(passes, 'pass')}" if passes else ""
     return f"{start} {position['turn_number']} of at most {position['options']['max_turns']}{after}"
 
 
@@ -65,11 +66,6 @@ def options_words(position: dict[str, Any]) -> str:
 def counts_title(seat: int | None) -> str:
     """Returns what the counts by kind cover: the bag, or all that a seat does not see."""
     return "By kind" if seat is None else f"Not seen by player {seat}"
-
-
-def tiles_words(count: int) -> str:
-    """Returns a number of tiles in words."""
-    return f"{count} tile{'' if count == 1 else 's'}"
 
 
 def cell_name(cell: list[int]) -> str:

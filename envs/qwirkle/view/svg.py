@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ...records.notation import LastMove
+from ...system.messages import pluralize
 from ...view.captions import player_order, points, winners
 from ...view.stroke_font import letters, text_width
 from ...view.svg import Box, document, element, rectangle
@@ -29,7 +30,7 @@ from ...view.svg_theme import (
 from ..player_view import PlayerView, move_in_sight, sight
 from ..state import COLOURS, HAND_SIZE, KINDS, SHAPES
 from .board_svg import table, table_height
-from .captions import counts_title, last_move_sentence, options_words, status_sentence, tiles_words, turn_sentence
+from .captions import counts_title, last_move_sentence, options_words, status_sentence, turn_sentence
 from .tile_svg import TILE_BODY, TILE_INKS, definitions, shape, tile
 
 _GAP = 20.0
@@ -101,7 +102,7 @@ def _hand(position: dict[str, Any], seen: PlayerView, player: int, box: Box) -> 
         letters(f"Player {player}", box.x + 57, middle + 7, 19, INK, bold=True),
         letters(points(score), right, middle + 10, 14, MUTED, anchor="end"),
         letters(str(score), unit_x - 8, middle + 10, 32, INK, bold=True, anchor="end"),
-        letters(f"{tiles_words(len(tiles))} in hand", box.x + 20, box.y + 84, 15, MUTED),
+        letters(f"{pluralize(len(tiles), 'tile')} in hand", box.x + 20, box.y + 84, 15, MUTED),
     ]
     if winner or to_move:
         note, colour = ("winner", WINNER) if winner else ("to move", TURN)
@@ -118,11 +119,11 @@ def _supply(seen: PlayerView, seat: int | None, box: Box) -> str:
     legend_height = _LEGEND_HEIGHT + (box.height - _SUPPLY_HEIGHT) * 0.3
     grid = Box(box.x + 20, box.y + 108, box.width - 40, box.height - 108 - legend_height)
     legend_top = grid.y + grid.height
-    unseen = "" if seat is None else tiles_words(sum(seen.counts.values()))
+    unseen = "" if seat is None else pluralize(sum(seen.counts.values()), "tile")
     parts = [
         card(box),
         letters("Bag", left, box.y + 46, 22, INK, bold=True),
-        letters(tiles_words(seen.bag_size), right, box.y + 46, 22, INK, bold=True, anchor="end"),
+        letters(pluralize(seen.bag_size, "tile"), right, box.y + 46, 22, INK, bold=True, anchor="end"),
         _rule(box, box.y + 64),
         letters(counts_title(seat), left, box.y + 92, 16, MUTED),
         letters(unseen, right, box.y + 92, 16, MUTED, anchor="end"),

@@ -6,11 +6,12 @@ from itertools import zip_longest
 from typing import Any
 
 from ...records.notation import LastMove
-from ...view.ansi import FAINT, LAST_MOVE, STRONG, joined, pad, paint
+from ...system.messages import pluralize
+from ...view.ansi import FAINT, LAST_MOVE, STRONG, join_columns, pad, paint
 from ...view.captions import player_order, points
 from ..player_view import Kind, PlayerView, move_in_sight, sight, window
 from ..state import COLOURS, SHAPES
-from .captions import counts_title, last_move_sentence, options_words, status_sentence, tiles_words, turn_sentence
+from .captions import counts_title, last_move_sentence, options_words, status_sentence, turn_sentence
 
 _SHAPE_LETTERS = {"circle": "o", "cross": "x", "diamond": "d", "square": "s", "star": "*", "clover": "c"}
 _CODES = {  # bright on a dark ground, as the tiles are
@@ -47,9 +48,9 @@ def text(
         lines.append(paint(f"Last move: {last_move_sentence(move, position)}", LAST_MOVE))
     lines += ["", *_table(position, move), ""]
     hands = [_turn(position, seen), "", *(_hand(position, seen, player) for player in player_order(position, seat))]
-    hands += ["", f"Bag: {tiles_words(seen.bag_size)}"]
+    hands += ["", f"Bag: {pluralize(seen.bag_size, 'tile')}"]
     lines += [pad(left, _HANDS_WIDTH) + right for left, right in zip_longest(hands, _counts(seen, seat), fillvalue="")]
-    return joined([*lines, "", *_legend()], colour)
+    return join_columns([*lines, "", *_legend()], colour)
 
 
 def _table(position: dict[str, Any], last_move: LastMove | None) -> list[str]:

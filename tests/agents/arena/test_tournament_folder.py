@@ -23,7 +23,7 @@ def played(tmp_path_factory):
     """Return the folder of a tournament that was played to its end."""
     folder = TournamentFolder(tmp_path_factory.mktemp("tournament") / "cup")
     settings = make_settings(GIVEN)
-    folder.begin(settings)
+    folder.create(settings)
     play_tournament(settings, folder)
     return folder
 
@@ -196,7 +196,7 @@ def test_settings_that_lead_to_other_games_are_noticed(changes, message, folder)
     folder.settings.unlink()
     shutil.rmtree(folder.path / "new", ignore_errors=True)
     other = TournamentFolder(folder.path / "new")
-    other.begin(make_settings({**GIVEN, **changes}))
+    other.create(make_settings({**GIVEN, **changes}))
     shutil.move(other.settings, folder.settings)
     other.path.rmdir()
     assert re.search(message, refusal(folder))
@@ -243,7 +243,7 @@ def test_what_is_in_the_place_of_a_file_is_named(played, tmp_path, capsys):
         (b"", "must be a mapping"),
         (b"\xff\xfe", "is not UTF-8"),
         (b"game: azul\n", "the setting 'agents' is missing"),
-        (b"game: azul\nagents: [random, greedy]\nrounds: 1e99\n", "rounds must be an integer from 1 to 100,000"),
+        (b"game: azul\nagents: [random, greedy]\nrounds: 1e99\n", "rounds must be an integer, not 1e+99"),
         (b"game: azul\nagents: [random, greedy]\nprecision: .nan\n", "holds .nan, which is not a finite number"),
         (b"game: azul\nagents: [random, greedy]\nseed: 1.5\n", "seed must be an integer from 0"),
         (b"game: azul\nagents: [random, greedy]\nseed: null\n", "seed must be an integer, not None"),
