@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..envs import Game, IllegalMove
-from ..envs.engine.random_stream import checked_seed
+from ..envs.engine.random_stream import check_seed
 from ..envs.game import Move, as_batch
 from ..envs.interfaces.agent import act_or_raise
 from ..envs.records.notation import LastMove
@@ -45,7 +45,7 @@ class _Quit(Exception):
 def run(argv: list[str]) -> int:
     """Play one game."""
     arguments = _parser().parse(argv)
-    seed = checked_seed(arguments.seed)
+    seed = check_seed(arguments.seed)
     game = game_for(arguments.game, arguments.option, arguments.agents)
     names = arguments.agents or [HUMAN, *["greedy"] * (game.num_players - 1)]
     agents = _make_agents(game, names, seed, arguments.start_seconds, arguments.trust)

@@ -6,7 +6,7 @@ from math import factorial
 from typing import Any
 
 from ...envs import Game, make_game
-from ...envs.engine.random_stream import checked_seed
+from ...envs.engine.random_stream import check_seed
 from ...envs.options import check_names
 from ...envs.registry import describe
 from ...envs.system.messages import shorten
@@ -86,7 +86,7 @@ class TournamentSettings:
             raise ValueError(f"records must be true or false, not {shorten(self.records)}")
         if self.seed is None:
             raise ValueError("seed must be an integer, not None")
-        checked_seed(self.seed)
+        check_seed(self.seed)
         if self.anchor is not None and self.anchor not in self.names:
             raise ValueError(f"anchor must be one of the agents {_list_names(self.names)}, not {shorten(self.anchor)}")
 

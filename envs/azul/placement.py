@@ -1,6 +1,6 @@
-"""The set of targets of a player: which colours his pattern lines and his floor admit (A12).
+"""The set of targets of a player: the colours that the player's pattern lines and floor line accept (A12).
 
-Bit 6 * colour + destination; destinations 0-4 are lines, 5 the floor, which always admits everything.
+Bit 6 * colour + destination; destinations 0-4 are lines, 5 the floor line, which accepts everything.
 """
 
 from typing import Any
@@ -16,19 +16,19 @@ LINE_0 = sum(1 << (NUM_DESTINATIONS * colour) for colour in range(NUM_COLOURS))
 
 @kernel
 def mark_line_full(state: np.void, player: Integer, line: Integer) -> None:
-    """A line became full: it admits no colour."""
+    """Update the targets of a full line: it accepts no colour."""
     state["targets"][player] &= ~(LINE_0 << line)
 
 
 @kernel
 def mark_line_colour(state: np.void, player: Integer, line: Integer, colour: Integer) -> None:
-    """A line holds its first tiles, with room left: it admits their colour alone."""
+    """Update the targets of a partly filled line: it accepts only its colour."""
     state["targets"][player] &= ~(LINE_0 << line) | 1 << (NUM_DESTINATIONS * colour + line)
 
 
 @kernel
 def mark_line_empty(state: np.void, player: Integer, line: Integer) -> None:
-    """A line became empty: it admits the colours that its wall row does not hold yet."""
+    """Update the targets of an empty line: it accepts the colours that its wall row does not have yet."""
     targets = int(state["targets"][player]) & ~(LINE_0 << line)
     for colour in range(NUM_COLOURS):
         if state["row_colours"][player, line] >> colour & 1 == 0:
@@ -68,7 +68,7 @@ def update_derived_fields(state: np.void) -> None:
 
 @kernel
 def record_wall_tile(state: np.void, player: Integer, row: Integer, column: Integer, colour: Integer) -> None:
-    """Enter a tile that was put on the wall into the derived sets of rows and columns."""
+    """Add a new wall tile to the derived sets of rows and columns."""
     state["row_colours"][player, row] |= 1 << colour
     state["column_colours"][player, column] |= 1 << colour
     state["row_cells"][player, row] |= 1 << column

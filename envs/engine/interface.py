@@ -1,12 +1,12 @@
-"""The kernels that every game has, as one set of functions: what generic kernels import and call.
+"""The interface of all games' kernels, which generic kernels import and call.
 
-A generic kernel is an ordinary function of an ordinary module. While numba compiles it, `overload` picks the game's own
-kernel by the type of the record, so that the choice costs nothing at run time. Without numba the function here looks
-the record's dtype up in the same table (`dispatch`). A game's kernels stand in its own folder, in `rules.py` and beside
-it; what a game does not have follows from its mask and its scores, here.
+A generic kernel is an ordinary function of an ordinary module. While numba compiles it, `overload` selects the game's
+kernel by the type of the record, so the choice costs nothing at run time. Without numba the function here looks the
+record's dtype up in the same table (`dispatch`). A game's kernels are in its own folder, in `rules.py` and beside it.
+Defaults for kernels that a game lacks are here; they follow from its mask and its scores.
 
-Kernels work on one record, allocate nothing and raise nothing. Actions and seats become int64 here, once for all
-callers: a kernel is compiled for one type of integer alone, and plain Python needs numpy's in bit operations.
+Kernels work on one record, allocate nothing and raise nothing. Actions and seats are cast to int64 here, for all
+callers: a kernel is then compiled for a single integer type, and bit operations in plain Python need numpy's integers.
 """
 
 from functools import partial
@@ -19,31 +19,31 @@ from .compilation import Integer, kernel
 from .dispatch import kernels_of, kernels_of_type
 
 SCRATCH_SIZE = 1024
-"""Integers in the buffer of a heuristic, at least."""
+"""The minimum size of a heuristic's buffer."""
 
 
 def reset(state: np.void) -> None:
-    """Set up a game on a record that is zero but for its options and its random stream, and deal."""
+    """Set up and deal a game in a record that is zero except for its options and its random stream."""
     kernels_of(state.dtype).reset(state)
 
 
 def legal_mask(state: np.void, mask: np.ndarray) -> None:
-    """Write 1 for legal and 0 for other actions, int8 [num_actions]; all 0 when the game is over."""
+    """Write the mask, int8 [num_actions]: 1 for legal actions, all 0 when the game is over."""
     kernels_of(state.dtype).legal_mask(state, mask)
 
 
 def apply(state: np.void, action: Integer) -> None:
-    """Play a legal action and all that follows without a decision, up to the next decision or the end."""
+    """Play a legal action and everything that follows automatically, up to the next decision or the end."""
     kernels_of(state.dtype).apply(state, np.int64(action))
 
 
 def observe(state: np.void, seat: Integer, encoding: Integer, observation: np.ndarray) -> None:
-    """Write what a seat sees, float32 [observation_size], in one of the game's encodings."""
+    """Write the observation of a seat, float32 [observation_size], in one of the game's encodings."""
     kernels_of(state.dtype).observe(state, np.int64(seat), encoding, observation)
 
 
 def scores_and_ranks(state: np.void, scores: np.ndarray, ranks: np.ndarray) -> None:
-    """Write scores and ranks, int32 [num_players], as the game stands; rank 0 wins."""
+    """Write the current scores and ranks, int32 [num_players]; rank 0 wins."""
     kernels_of(state.dtype).scores_and_ranks(state, scores, ranks)
 
 
@@ -55,7 +55,7 @@ def count_legal(state: np.void, mask: np.ndarray) -> Integer:
 
 
 def nth_legal(state: np.void, n: Integer, mask: np.ndarray) -> Integer:
-    """Return the n-th legal action, from 0, in the order of the actions; n has to be below `count_legal`.
+    """Return the n-th legal action, counted from 0; n must be below `count_legal`.
 
     `mask`, int8 [num_actions], is a buffer.
     """
@@ -72,17 +72,17 @@ def is_legal(state: np.void, action: Integer, mask: np.ndarray) -> bool:
 
 
 def determinize(state: np.void, seat: Integer) -> None:
-    """Resample what a seat cannot see; the random stream, which decides future chance, is another one already."""
+    """Resample what a seat cannot see; the caller has already replaced the random stream, and so future chance."""
     game_kernel = kernels_of(state.dtype).determinize
     if game_kernel is not None:
         game_kernel(state, np.int64(seat))
 
 
 def action_values(state: np.void, values: np.ndarray, scratch: np.ndarray) -> None:
-    """Write the heuristic's values of the legal actions of a running game, float32 [num_actions], filled with -inf.
+    """Write the heuristic's values of the legal actions of a running game to float32 [num_actions], filled with -inf.
 
-    `scratch`, int64 [SCRATCH_SIZE or more], is a buffer. A heuristic may try things out on the state. Without one all
-    legal actions are worth 0.
+    `scratch`, int64 [SCRATCH_SIZE or more], is a buffer. A heuristic may modify the state temporarily. By default all
+    legal actions have the value 0.
     """
     game_kernel = kernels_of(state.dtype).action_values
     if game_kernel is None:
@@ -92,9 +92,9 @@ def action_values(state: np.void, values: np.ndarray, scratch: np.ndarray) -> No
 
 
 def projected_scores(state: np.void, scores: np.ndarray, ranks: np.ndarray) -> None:
-    """Write the scores if the game were scored now, int32 [num_players]; of a finished game its scores.
+    """Write the scores as if the game were scored now, int32 [num_players], including points already certain.
 
-    `ranks`, int32 [num_players], is a buffer. Where nothing is owed in the middle of a game, they are the scores.
+    `ranks`, int32 [num_players], is a buffer. By default, and for a finished game, these are the current scores.
     """
     game_kernel = kernels_of(state.dtype).projected_scores
     if game_kernel is None:
@@ -104,9 +104,9 @@ def projected_scores(state: np.void, scores: np.ndarray, ranks: np.ndarray) -> N
 
 
 def find_fault(state: np.void, copy: np.void) -> Integer:
-    """Return the index of a sentence of the game's `FAULTS` that is true of the record, 0 if none is.
+    """Return the index in `GameKernels.faults` of a reason why the record is invalid, 0 if there is none.
 
-    Every field is in its range. `copy` is a copy of the record that may be written to.
+    Every field is already known to be in range. `copy` is a copy of the record that may be modified.
     """
     game_kernel = kernels_of(state.dtype).find_fault
     return 0 if game_kernel is None else int(game_kernel(state, copy))
@@ -150,7 +150,7 @@ def _write_equal_values(state: np.void, values: np.ndarray, scratch: np.ndarray)
             values[action] = 0.0
 
 
-# numba would compare the annotations of the two functions; arguments have the same names
+# otherwise numba would compare the annotations of the two functions
 _overload = partial(overload, strict=False)
 
 

@@ -13,7 +13,7 @@ from pettingzoo.utils.env import AECEnv, AECIterable
 from pettingzoo.utils.env_logger import EnvLogger
 
 from ..engine.batch import ILLEGAL, reset_games, step_one, write_results
-from ..engine.random_stream import checked_seed, draw_seed, seed_stream
+from ..engine.random_stream import check_seed, draw_seed, seed_stream
 from ..engine.rewards import REWARDS, write_rewards
 from ..engine.state import TRUNCATED
 from ..game import Game, IllegalMove, check_game, illegal_action_message, make_game
@@ -141,7 +141,7 @@ class GameAECEnv(AECEnv[str, dict[str, np.ndarray], int | None]):
         """
         self._check_reset_options(options)
         if seed is not None or self._reset_stream is None:
-            seed = checked_seed(seed)
+            seed = check_seed(seed)
             self._reset_stream = np.zeros(4, np.uint32)
             seed_stream(self._reset_stream, np.uint64(seed), _RESET_STREAM)
         else:

@@ -7,7 +7,7 @@ import numpy as np
 from gymnasium import spaces
 from stable_baselines3.common.vec_env import VecEnv
 
-from ..engine.random_stream import checked_seed, game_seeds
+from ..engine.random_stream import check_seed, game_seeds
 from ..engine.standing import game_margins
 from ..game import Game
 from ..system.messages import shorten
@@ -80,7 +80,7 @@ class SelfPlayVecEnv(VecEnv):
         self._returns = np.zeros(num_games, np.float64)
         observation_space = observation_box(game)
         super().__init__(num_games, observation_space, spaces.Discrete(game.num_actions))
-        self.seed(checked_seed(seed))
+        self.seed(check_seed(seed))
 
     def set_opponents(self, opponents: Sequence[Agent], weights: Sequence[float] | None = None) -> None:
         """Change who plays the other seats, also in the games under way: agent i takes the place of agent i."""
@@ -95,7 +95,7 @@ class SelfPlayVecEnv(VecEnv):
 
     def seed(self, seed: int | None = None) -> list[int]:
         """Seed games and draws of the next `reset`; returns the seed of each game."""
-        chosen = checked_seed(seed)
+        chosen = check_seed(seed)
         self._random = np.random.default_rng(chosen)
         seeds: list[int] = game_seeds(chosen, self.num_envs).tolist()
         self._seeds = list(seeds)

@@ -11,7 +11,7 @@ import numpy as np
 from gymnasium.error import ResetNeeded
 from gymnasium.spaces import Box, Discrete
 
-from ..engine.random_stream import MAX_SEED, checked_seed
+from ..engine.random_stream import MAX_SEED, check_seed
 from ..engine.state import RUNNING
 from ..game import Game, IllegalMove, check_game, illegal_action_message, make_game
 from ..records.notation import LastMove
@@ -82,7 +82,7 @@ class SingleAgentEnv(gymnasium.Env[np.ndarray, Any]):
     ) -> tuple[np.ndarray, dict[str, Any]]:
         """Begin a game and play to the learner's first turn; `options` have to be empty, they belong to the making."""
         refuse_options(options)
-        seed = None if seed is None else checked_seed(seed)
+        seed = None if seed is None else check_seed(seed)
         super().reset(seed=seed)
         if seed is not None:
             agents = self._source.reset_opponents(self._opponent_batch.opponents, self.game, self.np_random)

@@ -8,7 +8,7 @@ from gymnasium.error import ResetNeeded
 from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 
-from ..engine.random_stream import MAX_SEED, checked_seed
+from ..engine.random_stream import MAX_SEED, check_seed
 from ..game import Game
 from ..system.messages import shorten
 from ..validation.arguments import check_choice, refuse_options
@@ -99,11 +99,11 @@ class SingleAgentVectorEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
             return None, None
         number = plain_integer(seed)
         if number is not None:
-            return (checked := checked_seed(number)), checked
+            return (checked := check_seed(number)), checked
         several = isinstance(seed, Sequence) and not isinstance(seed, str | bytes)
         if not (several or getattr(seed, "ndim", 0) == 1) or len(seed) != self.num_envs:
             raise ValueError(f"seed must be one integer, or {self.num_envs} of them, not {shorten(seed)}")
-        given = [None if one is None else checked_seed(one) for one in seed]
+        given = [None if one is None else check_seed(one) for one in seed]
         first = next((one for one in given if one is not None), None)
         drawn = [self._next_seed() if one is None else one for one in given]
         return first, np.array(drawn, np.int64)

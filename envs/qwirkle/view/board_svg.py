@@ -21,14 +21,14 @@ _LABEL = 13.0
 
 
 def table_height(position: dict[str, Any], width: float, lowest: float, highest: float) -> float:
-    """Returns the height that the table needs at a width, between the two bounds."""
+    """Return the height of the table for a width, between the two bounds."""
     columns, rows = window(position)
     cell = min(_LARGEST_CELL, (width - 2 * _GUTTER) / len(columns))
     return min(highest, max(lowest, cell * len(rows) + 2 * _GUTTER + _TRAY + _TRAY_MARGIN))
 
 
-def table(position: dict[str, Any], sight: PlayerView, box: Box, last_move: LastMove | None) -> str:
-    """Returns the table drawn into `box`; its cells are as large as the box allows."""
+def table(position: dict[str, Any], seen: PlayerView, box: Box, last_move: LastMove | None) -> str:
+    """Return the table drawn into `box`; its cells are as large as the box allows."""
     columns, rows = window(position)
     width, height = box.width - 2 * _GUTTER, box.height - 2 * _GUTTER - _TRAY - _TRAY_MARGIN
     cell = min(_LARGEST_CELL, width / len(columns), height / len(rows))
@@ -57,11 +57,11 @@ def table(position: dict[str, Any], sight: PlayerView, box: Box, last_move: Last
     parts += [_badge(place, count) for count, place in enumerate(placed, start=1)]
     inner = box.grown(-_TRAY_MARGIN)
     tray = inner._replace(y=inner.y + inner.height - _TRAY, height=_TRAY)
-    return "".join(parts) + _tray(position, sight, tray, last_move)
+    return "".join(parts) + _tray(position, seen, tray, last_move)
 
 
 def _empty_cells(boxes: list[Box]) -> str:
-    """Returns all cells as one path, whose stroke rounds the corners."""
+    """Return all cells as one path, whose stroke rounds the corners."""
     inset = boxes[0].width * 0.1
     side = number(boxes[0].width - 2 * inset)
     cells = [f"M{number(place.x + inset)} {number(place.y + inset)}h{side}v{side}h-{side}z" for place in boxes]
@@ -71,7 +71,7 @@ def _empty_cells(boxes: list[Box]) -> str:
 
 
 def _coordinates(boxes: dict[tuple[int, int], Box], columns: range, rows: range, cell: float) -> str:
-    """Returns the numbers along all four edges, as many as fit."""
+    """Return the numbers along all four edges, as many as fit."""
     step = next(step for step in (1, 2, 5, 10) if step * cell >= 27)
     first, last = boxes[columns[0], rows[0]], boxes[columns[-1], rows[-1]]
     parts = []
@@ -94,13 +94,13 @@ def _coordinate(value: int, x: float, y: float, anchor: str) -> str:
 
 
 def _ring(place: Box) -> str:
-    """Returns the ring around a tile of the running turn."""
+    """Return the ring around a tile of the current turn."""
     size = place.width
     return rectangle(place.grown(-size * 0.03), size * 0.17, fill="none", stroke=TURN, stroke_width=size * 0.07)
 
 
 def _badge(place: Box, count: int) -> str:
-    """Returns the number of a tile in the running turn, at its upper right corner."""
+    """Return the number of a tile in the current turn, at its upper right corner."""
     x, y = place.x + place.width * 0.9, place.y + place.width * 0.1
     radius = max(8.5, place.width * 0.15)
     disc = element("circle", cx=x, cy=y, r=radius, fill=TURN, stroke=CLOTH_LIGHT, stroke_width=radius * 0.18)
@@ -113,8 +113,8 @@ def _last_tile_mark(place: Box) -> str:
     return halo + last_move_mark(frame, place.width * 0.2)
 
 
-def _tray(position: dict[str, Any], sight: PlayerView, box: Box, last_move: LastMove | None) -> str:
-    """Returns the strip with what the player to move has done in this turn."""
+def _tray(position: dict[str, Any], seen: PlayerView, box: Box, last_move: LastMove | None) -> str:
+    """Return the strip that shows the current turn of the player to move."""
     parts = [rectangle(box, 16, fill=CLOTH_LIGHT, stroke=CLOTH_EDGE, stroke_width=1.5)]
     x, baseline = box.x + 20, box.y + box.height / 2 + 6
     if "result" in position:
@@ -128,7 +128,7 @@ def _tray(position: dict[str, Any], sight: PlayerView, box: Box, last_move: Last
     groups: list[tuple[str, list[Kind], str]] = [
         ("placed", [laid[tuple(at)] for at in turn["placed"]], "place"),
         ("picked up", picked, "pick"),
-        ("laid aside", sight.returned, "return"),
+        ("laid aside", seen.returned, "return"),
     ]
     for name, tiles, move in groups:
         if tiles:
