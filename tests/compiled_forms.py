@@ -5,11 +5,10 @@ from meeplezoo.envs.engine.dispatch import games_of_types
 
 
 def compiled_forms(game):
-    """Return for each kernel of batches and of the game's rules how many forms of it there are for the game."""
-    modules = [batch, *(game.spec.module(name) for name in ("rules", "heuristic"))]
+    """Return for each kernel of batches and of the game how many forms of it there are for the game."""
+    kernels = {**vars(batch), **vars(game.spec.kernels())}
     return {
-        f"{module.__name__}.{name}": sum(game.name in games_of_types(signature) for signature in kernel.signatures)
-        for module in modules
-        for name, kernel in vars(module).items()
+        f"{kernel.__module__}.{name}": sum(game.name in games_of_types(signature) for signature in kernel.signatures)
+        for name, kernel in kernels.items()
         if hasattr(kernel, "signatures")
     }
