@@ -80,6 +80,8 @@ def _warm(game: Game) -> None:
     state = game.new(0)
     for _ in range(_PLIES_TO_WARM):
         use_state(game, state)
+        if game.is_over(state):
+            break
         game.play(state, game.legal_moves(state)[0])
     batch = GameBatch(game, 2)
     batch.reset(0)
