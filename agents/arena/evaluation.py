@@ -10,13 +10,12 @@ from ...envs.game import Game
 from ...envs.validation.arrays import check_integer
 from ..external.private_memory import private_memory
 from ..protocol import Agent
-from .agent_results import AgentResult, agent_results
 from .games import concatenate
 from .match_runner import play_blocks
 from .match_seeds import derive_seeds
 from .matches import make_agents
 from .schedule import list_seatings
-from .statistics import wilson_interval
+from .statistics import AgentResult, agent_results, wilson_interval
 
 __all__ = ["AgentResult", "Evaluation", "evaluate", "wilson_interval"]
 

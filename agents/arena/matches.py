@@ -136,9 +136,9 @@ def play_games(
     actions = np.zeros(len(seeds), np.int64)
     running = np.arange(len(seeds))
     while len(running):
-        running = seatings[running, batch.to_move[running]]
+        deciding = seatings[running, batch.to_move[running]]
         for index, agent in enumerate(agents):
-            games = running[running == index]
+            games = running[deciding == index]
             if not len(games):
                 continue
             # take copies whole records, indexing with an array would copy them field by field

@@ -8,11 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from .agent_results import AgentResult, agent_results
 from .games import GameResults
 from .ratings import Ratings, fit_ratings
 from .settings import ROUND_ROBIN, TournamentSettings
-from .statistics import NORMAL_QUANTILE, count_ahead, mean_interval, win_shares
+from .statistics import NORMAL_QUANTILE, AgentResult, agent_results, count_ahead, mean_interval, win_shares
 
 FORMAT = "meeplezoo-tournament/1"
 ALL_PLAYED, PRECISE, INTERRUPTED = "all rounds played", "precision reached", "interrupted"

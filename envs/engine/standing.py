@@ -53,13 +53,19 @@ def _write_returns_of_games(
         write_returns_of(scores[game], ranks[game], scores.shape[1], win_weight, margin_scale, returns[game])
 
 
+@kernel
+def _write_margins_of_games(scores: np.ndarray, margins: np.ndarray) -> None:
+    for game in range(len(scores)):
+        for player in range(scores.shape[1]):
+            margins[game, player] = margin_of(scores[game], player, scores.shape[1])
+
+
 def game_margins(scores: np.ndarray) -> np.ndarray:
-    """Return each score less the best other score of n games, integers [n, players]; alone it is the score itself."""
-    if scores.shape[1] == 1:
-        return scores
-    second, best = np.sort(scores, axis=1)[:, -2:].T[..., None]
-    # the best other score: the second best for a sole leader, else the best
-    return scores - np.where(scores == best, second, best)
+    """Return each score less the best other score of n games, int64 [n, players]; alone it is the score itself."""
+    scores = np.ascontiguousarray(scores, np.int32)
+    margins = np.zeros(scores.shape, np.int64)
+    _write_margins_of_games(scores, margins)
+    return margins
 
 
 def game_returns(scores: np.ndarray, ranks: np.ndarray, win_weight: float, margin_scale: float) -> np.ndarray:

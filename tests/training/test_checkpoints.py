@@ -340,7 +340,7 @@ def test_numbers_of_places_are_in_range(run):
         ({"config": {"seed": 6}}, "it is of a run with seed=6, not 5"),
         ({"config": {"seed": "x"}}, "setting seed must be an integer"),
         ({"config": {"algorithm": "magic"}}, "setting algorithm must be one of"),
-        ({"learner": 3}, "learner must be a mapping, not 3"),
+        ({"algorithm": 3}, "algorithm must be a mapping, not 3"),
         ({"random": {}}, "random has no part 'torch'"),
         ({"more": 1}, "it should not have a part 'more'"),
     ],

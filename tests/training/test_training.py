@@ -223,7 +223,7 @@ def test_three_players_grey_wall_and_other_settings(tmp_path):
     assert trainer.algorithm.pool.get_state()["past"] == []
     assert len(trainer.algorithm.env.opponent_batch.opponents) == 2
     greedy = metrics(tmp_path / "three")[-1]["evaluation"]["greedy"]
-    (table,) = json.loads((tmp_path / "three" / "evaluations" / "768.json").read_text()).values()
+    table = json.loads((tmp_path / "three" / "evaluations" / "768.json").read_text())["greedy"]
     learner = table["agents"][0]
     assert learner["wins"] + learner["draws"] + learner["losses"] == TINY["evaluation_games"]
     assert greedy["win_rate"] == learner["win_rate"]

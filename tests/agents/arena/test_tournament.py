@@ -13,7 +13,6 @@ import numpy as np
 import pytest
 
 from meeplezoo.agents import agent_names, registry
-from meeplezoo.agents.arena.agent_results import agent_results
 from meeplezoo.agents.arena.evaluation import evaluate
 from meeplezoo.agents.arena.folder import TournamentFolder
 from meeplezoo.agents.arena.games import NOBODY, as_lines, collect_results, from_lines
@@ -24,7 +23,7 @@ from meeplezoo.agents.arena.ratings import Ratings
 from meeplezoo.agents.arena.schedule import all_line_ups, list_seatings, swiss_line_ups
 from meeplezoo.agents.arena.settings import Participant, TournamentSettings, make_settings
 from meeplezoo.agents.arena.standings import as_json, compute_standings, has_converged
-from meeplezoo.agents.arena.statistics import count_ahead, mean_interval, student_quantile
+from meeplezoo.agents.arena.statistics import agent_results, count_ahead, mean_interval, student_quantile
 from meeplezoo.agents.arena.tournament import play_tournament
 from meeplezoo.agents.baselines.greedy_agent import GreedyAgent
 from meeplezoo.agents.protocol import AgentFailure

@@ -711,9 +711,10 @@ def test_names_are_those_of_bundled_networks(file, monkeypatch):
 
 def test_all_bundled_networks_play():
     for name in network_agent.bundled_networks():
-        path = network_agent.resources.files("meeplezoo.agents") / "weights" / f"{name}.safetensors"
-        _, head = load_network(path)
-        game = make_game(head.game, observation=head.observation, **head.options)
+        _, metadata = load_network(
+            network_agent.resources.files(network_agent.__package__) / "weights" / f"{name}.safetensors"
+        )
+        game = make_game(metadata.game, observation=metadata.observation, **metadata.options)
         assert len(make_agent(f"net:{name},sims=2", game, 1).act(DecisionBatch(game, positions(game, 3, 4)))) == 3
 
 
@@ -747,7 +748,7 @@ def test_the_command_line_plays_it(settings, file, capsys):
 def test_a_time_limit_ends_a_search_with_a_network(monkeypatch, considered, limit, sims, expected):
     # every evaluation of leaves takes a second, the first one a hundred more
     clock = Clock()
-    for module in ("network_agent", "time_limit"):
+    for module in ("networks.network_agent", "search.time_limit"):
         monkeypatch.setattr(f"meeplezoo.agents.{module}.time", clock)
     game = make_game("azul")
     agent = agent_of(game, SMALL, sims=sims, considered=considered)
@@ -789,7 +790,7 @@ def timed_search(monkeypatch, seconds_of, limit, states=None, **settings):
     `seconds_of` says how many an evaluation takes, by its number after the two that come before the search.
     """
     clock = Clock()
-    for module in ("network_agent", "time_limit"):
+    for module in ("networks.network_agent", "search.time_limit"):
         monkeypatch.setattr(f"meeplezoo.agents.{module}.time", clock)
     game = make_game("azul")
     agent = agent_of(game, SMALL, **settings)
