@@ -15,6 +15,9 @@ from ..envs.validation.arrays import plain_integer
 MOST_SECONDS = 86_400
 """A day: more than any decision may take."""
 
+CHANCES = ("open", "closed")
+"""How a tree search treats chance: without and with nodes for its events."""
+
 _LONGEST_TEXT = 200
 
 

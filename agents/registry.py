@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-from ..envs.engine.random_stream import checked_seed
+from ..envs.engine.random_stream import check_seed
 from ..envs.game import Game
 from ..envs.system.messages import shorten
 from .baselines import greedy_agent, random_agent
@@ -53,12 +53,12 @@ def make_agent(
     check_agent_text(text)
     name, argument = kind_of(text), text.partition(":")[2]
     if name in _BOT_FACTORIES:
-        return _BOT_FACTORIES[name][0](game, text, argument, checked_seed(seed), start_seconds)
+        return _BOT_FACTORIES[name][0](game, text, argument, check_seed(seed), start_seconds)
     if name not in _FACTORIES:
         raise ValueError(f"there is no agent {shorten(name)}; the agents are {', '.join(agent_names())}")
     if name == "ppo":
-        return maskable_ppo_agent.make(game, text, argument, checked_seed(seed), trust=trust)
-    return _FACTORIES[name][0](game, text, argument, checked_seed(seed))
+        return maskable_ppo_agent.make(game, text, argument, check_seed(seed), trust=trust)
+    return _FACTORIES[name][0](game, text, argument, check_seed(seed))
 
 
 def check_agent_text(text: Any) -> None:

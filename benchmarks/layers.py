@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..envs import Game, GameBatch
-from ..envs.engine.masks import choose_masked
+from ..envs.engine.masks import choose_from_mask
 from ..envs.interfaces.pettingzoo_env import env, raw_env
 from ..envs.interfaces.registration import gymnasium_id
 
@@ -118,7 +118,7 @@ def gymnasium_loop(game: Game) -> Work:
     def work() -> int:
         _, info = environment.reset(seed=SEED)
         for _ in range(5000):
-            choose_masked(info["action_mask"][None], stream, action)
+            choose_from_mask(info["action_mask"][None], stream, action)
             _, _, terminated, truncated, info = environment.step(int(action[0]))
             if terminated or truncated:
                 _, info = environment.reset()
@@ -138,7 +138,7 @@ def gymnasium_vector(game: Game, batch_size: int) -> Work:
     def work() -> int:
         _, info = environment.reset(seed=SEED)
         for _ in range(50):
-            choose_masked(info["action_mask"], stream, actions)
+            choose_from_mask(info["action_mask"], stream, actions)
             _, _, _, _, info = environment.step(actions)
         return 50 * batch_size
 
@@ -157,7 +157,7 @@ def sb3_vecenv(game: Game, batch_size: int) -> Work:
     def work() -> int:
         environment.reset()
         for _ in range(50):
-            choose_masked(environment.action_masks(), stream, actions)
+            choose_from_mask(environment.action_masks(), stream, actions)
             environment.step(actions)
         return 50 * batch_size
 

@@ -47,14 +47,17 @@ def openspiel(name: str) -> Work:
     return work
 
 
-def pgx_backgammon(batch_size: int) -> Work:
-    """Time pgx's backgammon on this machine's processor: compiled, batched steps with random legal actions."""
+def pgx_game(name: str, batch_size: int) -> Work:
+    """Time a game of pgx on this machine's processor: compiled, batched steps with random legal actions.
+
+    A step of pgx writes the mask and the observation of the next player too: `step+mask+observation` is the same work.
+    """
     import pgx
     from pgx.experimental.wrappers import auto_reset
 
     # by name, so that type checks do not depend on whether jax is installed
     jax: Any = import_module("jax")
-    game: Any = pgx.make("backgammon")
+    game: Any = pgx.make(name)
     step = auto_reset(game.step, game.init)
 
     def one(state: Any, key: Any) -> Any:
@@ -85,6 +88,7 @@ PEERS: tuple[tuple[str, str, int, Callable[[], Work]], ...] = (
     ("connect_four", "pettingzoo", 1, pettingzoo_connect_four),
     ("connect_four", "openspiel", 1, partial(openspiel, "connect_four")),
     ("backgammon", "openspiel", 1, partial(openspiel, "backgammon")),
-    ("backgammon", "pgx", 1024, partial(pgx_backgammon, 1024)),
+    ("connect_four", "pgx", 1024, partial(pgx_game, "connect_four", 1024)),
+    ("backgammon", "pgx", 1024, partial(pgx_game, "backgammon", 1024)),
 )
 """(game, library, batch, maker of the work)."""

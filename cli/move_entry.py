@@ -22,8 +22,8 @@ _LONGEST_NUMBER = 20
 
 def short_form(move: Move) -> str:
     """Return the short form of a move."""
-    words = [word for value in move.values() for word in _words(value)]
-    return " ".join([*move, *words] if len(move) == 1 else words)
+    parts = [word for value in move.values() for word in _words(value)]
+    return " ".join([*move, *parts] if len(move) == 1 else parts)
 
 
 def _words(value: Any) -> list[str]:
@@ -45,9 +45,9 @@ def read_move(text: str, legal: Sequence[Move]) -> Move:
         if len(text) > 9 or not 1 <= int(text) <= len(legal):
             raise ValueError(f"there is no move {text[:_LONGEST_NUMBER]}; the moves are 1 to {len(legal)}")
         return legal[int(text) - 1]
-    words = text.lower().split()
+    parts = text.lower().split()
     for fits in (_equal, _begins):
-        found = [move for move in legal if fits(words, short_form(move).lower().split())]
+        found = [move for move in legal if fits(parts, short_form(move).lower().split())]
         if len(found) == 1:
             return found[0]
         if found:
@@ -58,15 +58,15 @@ def read_move(text: str, legal: Sequence[Move]) -> Move:
     )
 
 
-def _equal(words: list[str], of_move: list[str]) -> bool:
-    return words == of_move
+def _equal(parts: list[str], of_move: list[str]) -> bool:
+    return parts == of_move
 
 
-def _begins(words: list[str], of_move: list[str]) -> bool:
+def _begins(parts: list[str], of_move: list[str]) -> bool:
     """Tell whether every word begins the move's word in its place; numbers have to be whole."""
-    return len(words) == len(of_move) and all(
+    return len(parts) == len(of_move) and all(
         full == word or (not full.isdigit() and full.startswith(word))
-        for word, full in zip(words, of_move, strict=True)
+        for word, full in zip(parts, of_move, strict=True)
     )
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..envs import Game, IllegalMove
-from ..envs.engine.random_stream import checked_seed
+from ..envs.engine.random_stream import check_seed
 from ..envs.game import Move, as_batch
 from ..envs.interfaces.agent import act_or_raise
 from ..envs.records.notation import LastMove
@@ -45,7 +45,7 @@ class _Quit(Exception):
 def run(argv: list[str]) -> int:
     """Play one game."""
     arguments = _parser().parse(argv)
-    seed = checked_seed(arguments.seed)
+    seed = check_seed(arguments.seed)
     game = game_for(arguments.game, arguments.option, arguments.agents)
     names = arguments.agents or [HUMAN, *["greedy"] * (game.num_players - 1)]
     agents = _make_agents(game, names, seed, arguments.start_seconds, arguments.trust)
@@ -91,8 +91,8 @@ def _make_agents(
 ) -> list[Agent | None]:
     """Return the agents, None for a person."""
     # a stand-in keeps every other agent's stream what it is without people
-    seated = ["random" if name == HUMAN else name for name in names]
-    machines = agents_for(game, seated, seed, None, start_seconds, trust=trust)
+    agents = ["random" if name == HUMAN else name for name in names]
+    machines = agents_for(game, agents, seed, None, start_seconds, trust=trust)
     return [None if name == HUMAN else agent for name, agent in zip(names, machines, strict=True)]
 
 
@@ -139,10 +139,10 @@ def _show_view(agent: Agent, game: Game) -> None:
     if view is None:
         return
 
-    print(f"{display_name(agent.name)}: {pluralize(view.simulations, 'simulation')}")
+    print(f"{display_name(agent.name)}: {pluralize(view.num_simulations, 'simulation')}")
     for seen in view.moves:
-        share = 100 * seen.visits / view.simulations
-        print(f"  {share:5.1f} %  value {seen.value:.3f}  {short_form(seen.move)}")
+        fraction = 100 * seen.visits / view.num_simulations
+        print(f"  {fraction:5.1f} %  value {seen.value:.3f}  {short_form(seen.move)}")
     line = ", ".join(f"player {player} {short_form(move)}" for player, move in view.line)
     print(f"  expected: {line}\n")
 

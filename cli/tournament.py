@@ -54,7 +54,7 @@ def run(argv: list[str]) -> int:
             _check_secrets(settings, secrets)
             folder = TournamentFolder(arguments.out or _new_folder(settings.game))
             _check_agents(settings, arguments.trust)
-            folder.begin(settings)
+            folder.create(settings)
     except ValueError as error:
         raise UsageError(str(error)) from None
     print(f"folder: {display_path(folder.path)}", flush=True)

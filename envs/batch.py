@@ -1,4 +1,4 @@
-"""`GameBatch`: many games of one kind side by side, stepped by one compiled call."""
+"""`GameBatch`: many games with the same options, stepped by one compiled call."""
 
 import copy
 import os
@@ -23,8 +23,8 @@ from .engine.batch import (
     write_observations,
     write_results,
 )
-from .engine.random_stream import CHOICE_STREAM, MAX_SEED, checked_seed, game_seeds
-from .engine.rewards import REWARDS, SETTINGS_DTYPE, outcome_dtype
+from .engine.random_stream import CHOICE_STREAM, MAX_SEED, check_seed, game_seeds
+from .engine.rewards import REWARD_SETTINGS, REWARDS, outcome_dtype
 from .game import Game, IllegalMove, check_game, illegal_action_message
 from .records.batch_state import is_template, read_state, state_bytes
 from .system.messages import shorten
@@ -37,21 +37,21 @@ _INT64 = np.dtype(np.int64)
 
 
 class GameBatch:
-    """N games side by side, in arrays whose first axis is the game.
+    """N games in arrays whose first axis is the game.
 
-    Game i of a seed is the same game at any batch size, on any platform, with any number of threads; its own
-    seed stands in `states["seed"]`, so that `game.new(seed)` begins it alone.
+    Game i of a seed is the same game at any batch size, on any platform, with any number of threads. Its own
+    seed is in `states["seed"]`, and `game.new` with that seed starts it alone.
 
     Arguments:
         game: from `make_game`.
         num_games: N, 1 to 2**20.
         rewards: "outcome", "margin" or "rank" (see `engine/rewards.py`).
-        auto_reset: begin a new game, with a seed drawn from the old one's stream, as soon as one has ended;
+        auto_reset: start a new game in the step that ends one, with a seed drawn from the old game's stream;
             otherwise finished games stay as they are and ignore their actions.
-        threads: how many threads share the games of one call, 1 to 1024; results do not depend on it.
+        threads: number of threads that share the games of one call, 1 to 1024; results do not depend on it.
 
-    The games begin with `reset`; before it nothing can be played. Arrays given as `mask` or `observation` have to be
-    C-contiguous and writeable, int8 [N, num_actions] and float32 [N, observation_size].
+    Call `reset` before anything else. Arrays given as `mask` or `observation` must be C-contiguous and writeable,
+    int8 [N, num_actions] and float32 [N, observation_size].
     """
 
     def __init__(
@@ -76,7 +76,7 @@ class GameBatch:
         self._finals: np.ndarray = np.repeat(game.template, num_games)
         self._outcomes: np.ndarray = np.zeros(num_games, outcome_dtype(game.spec.most_players))
         self._choice_streams: np.ndarray = np.zeros((num_games, 4), np.uint32)
-        self._settings: np.ndarray = np.zeros((2, 1), SETTINGS_DTYPE)
+        self._settings: np.ndarray = np.zeros((2, 1), REWARD_SETTINGS)
         self._settings["check"] = [[False], [True]]
         self._settings["auto_reset"] = auto_reset
         self._settings["rewards"] = REWARDS.index(rewards)
@@ -86,18 +86,18 @@ class GameBatch:
         self._bind()
 
     def _bind(self) -> None:
-        """Make all that belongs to this process and is no part of the games."""
+        """Make everything that belongs to this process and is not part of the games."""
         mask = np.zeros(self.game.num_actions, np.int8)
         arrays = (self._states, self._outcomes, self._finals, self.game.template)
         self._unchecked, self._checked = (Games(*arrays, settings, mask) for settings in self._settings)
         self._no_mask = np.zeros((0, self.game.num_actions), np.int8)
         self._no_observation = np.zeros((0, self.game.observation_size), np.float32)
-        # the outputs that were found to be right last, and views of them: most callers hand over the same ones always
+        # the outputs that passed the check last, and views of them: most callers always pass the same arrays
         self._known_mask: np.ndarray | None = None
         self._known_observation: np.ndarray | None = None
         self._mask_view = self._no_mask
         self._observation_view = self._no_observation
-        # for each game the number of the last call of `step_subset` with it
+        # for each game, the number of its last call of `step_subset`
         self._last_call = np.zeros(self.num_games, np.int64)
         self._calls = 0
         self._start_pool()
@@ -108,21 +108,21 @@ class GameBatch:
 
     @property
     def states(self) -> np.ndarray:
-        """Return the games, records [N]: the array itself, open to inspection."""
+        """Return the games, records [N]: the array itself, for inspection."""
         return self._states
 
     @property
     def finals(self) -> np.ndarray:
-        """Return the last game that ended in each place, as it ended, records [N]; before the first the blank one."""
+        """Return the last finished game at each index, records [N]; the template before the first one."""
         return self._finals
 
     @property
     def outcomes(self) -> np.ndarray:
-        """Return what the last step brought, `outcome_dtype` [N] (see `engine/rewards.py`)."""
+        """Return the results of the last step, `outcome_dtype` [N] (see `engine/rewards.py`)."""
         return self._outcomes
 
     def reset(self, seed: int | np.ndarray | None = None) -> None:
-        """Begin all games anew: from one seed, or from one seed per game (integers [N], 0 to 2**53 - 1)."""
+        """Reset all games from one seed, or from one seed per game, integers [N] from 0 to 2**53 - 1."""
         if np.iterable(seed) and not isinstance(seed, str | bytes):
             try:
                 seeds = integer_array(seed, "they", self._shape)
@@ -132,7 +132,7 @@ class GameBatch:
                 raise ValueError(f"seeds must be integers from 0 to {MAX_SEED}")
             seeds = seeds.astype(np.uint64)
         else:
-            seeds = game_seeds(checked_seed(seed), self.num_games)
+            seeds = game_seeds(check_seed(seed), self.num_games)
         self._outcomes[:] = np.zeros(1, self._outcomes.dtype)
         self._finals[:] = self.game.template[0]
         seed_streams(self._choice_streams, seeds, CHOICE_STREAM)
@@ -147,15 +147,15 @@ class GameBatch:
         mask: np.ndarray | None = None,
         observation: np.ndarray | None = None,
     ) -> None:
-        """Play one action in each game (integers [N]) and write the next masks and observations on the way.
+        """Play one action in each game, integers [N]; write the next masks and observations if given.
 
-        An illegal action raises IllegalMove, naming game, action and move, before anything has changed; finished
-        games ignore theirs. `check=False` tests no more than that actions are 0 to num_actions - 1: an illegal one then
-        leaves a meaningless game, or nothing happens in it; other games are not touched.
+        An illegal action raises IllegalMove, which names the game, action and move, before anything changes. Finished
+        games ignore their actions. `check=False` only checks that actions are from 0 to num_actions - 1: an illegal
+        action then leaves that game in a meaningless state or does nothing; other games are not affected.
         """
         if not self._begun:
             self._refuse_blank()
-        # `is_plain`, written out: a call costs as much as the test
+        # `is_plain`, inlined: a call costs as much as the test
         plain = type(actions) is np.ndarray and actions.dtype is _INT64 and actions.flags.carray
         if not plain or actions.shape != self._shape:
             actions = integer_array(actions, "actions", self._shape)
@@ -169,7 +169,7 @@ class GameBatch:
             observation = self._observation_view
         else:
             observation = self._know_observation("observation", observation)
-        # actions that own their memory have no room for an output
+        # actions that own their memory cannot share it with an output
         if actions.base is not None and shares_memory(actions, mask, observation):
             actions = actions.copy()
         if self._pool is None:
@@ -187,9 +187,9 @@ class GameBatch:
         self._run(lambda start, stop: step(self._unchecked, actions, mask, observation, start, stop))
 
     def step_subset(self, games: np.ndarray, actions: np.ndarray, *, check: bool = True) -> None:
-        """Play one action (integers [k]) in some games (integers [k], all different); the others stay as they are.
+        """Play one action, integers [k], in some games, integers [k], all different; the others stay as they are.
 
-        `rewards`, `done` and `truncated` change for these games alone. IllegalMove and `check` as in `step`.
+        `rewards`, `done` and `truncated` change only for these games. IllegalMove and `check` as in `step`.
         """
         if not self._begun:
             self._refuse_blank()
@@ -209,13 +209,13 @@ class GameBatch:
             self._raise_illegal(game, actions[refused])
 
     def _know_mask(self, name: str, mask: Any) -> np.ndarray:
-        """Return the view of a mask that kernels write to, and remember it."""
+        """Return a view of a mask for kernels to write to, and remember it."""
         self._mask_view = self._output(name, mask, np.int8, (self.num_games, self.game.num_actions))
         self._known_mask = mask
         return self._mask_view
 
     def _know_observation(self, name: str, observation: Any) -> np.ndarray:
-        """Return the view of an observation that kernels write to, and remember it."""
+        """Return a view of an observation for kernels to write to, and remember it."""
         shape = (self.num_games, self.game.observation_size)
         self._observation_view = self._output(name, observation, np.float32, shape)
         self._known_observation = observation
@@ -246,9 +246,9 @@ class GameBatch:
         return out
 
     def observe(self, seats: np.ndarray | int | None = None, out: np.ndarray | None = None) -> np.ndarray:
-        """Return what a seat of each game sees (default: the one to move), float32 [N, observation_size].
+        """Return the observation of a seat of each game (default: the one to move), float32 [N, observation_size].
 
-        Raises ValueError if seats are not integers from 0 to players - 1, one or [N].
+        Raises ValueError if seats are not integers from 0 to num_players - 1, one or [N].
         """
         if not self._begun:
             self._refuse_blank()
@@ -258,13 +258,13 @@ class GameBatch:
             view = self._observation_view
         else:
             view = self._know_observation("out", out)
-        checked_seats = self.to_move.astype(np.int64) if seats is None else self._checked_seats(seats)
+        seat_array = self.to_move.astype(np.int64) if seats is None else self._check_seats(seats)
         self._run(
-            lambda start, stop: write_observations(self._states, checked_seats, self.game.encoding, view, start, stop)
+            lambda start, stop: write_observations(self._states, seat_array, self.game.encoding, view, start, stop)
         )
         return out
 
-    def _checked_seats(self, seats: Any) -> np.ndarray:
+    def _check_seats(self, seats: Any) -> np.ndarray:
         last = self.game.num_players - 1
         if not np.iterable(seats):
             return np.full(self.num_games, check_integer(seats, "seats", 0, last), np.int64)
@@ -276,7 +276,7 @@ class GameBatch:
     def random_actions(self, out: np.ndarray | None = None) -> np.ndarray:
         """Return a uniformly random legal action of each game, int64 [N], -1 in finished ones.
 
-        They come from a stream of each game's own, so that random play does not depend on the batch size.
+        They come from each game's own stream, so that random play does not depend on the batch size.
         """
         if not self._begun:
             self._refuse_blank()
@@ -292,9 +292,9 @@ class GameBatch:
         return out
 
     def play_out(self, max_plies: int = _MOST_PLIES) -> int:
-        """Play every game to its end by random legal actions, without auto-reset; return the decisions made.
+        """Play every game to the end with random legal actions, without auto-reset; return the number of decisions.
 
-        No game is played further than `max_plies` decisions, an integer from 0.
+        Each game makes at most `max_plies` decisions, an integer from 0.
         """
         if not self._begun:
             self._refuse_blank()
@@ -308,7 +308,7 @@ class GameBatch:
         )
 
     def results(self) -> tuple[np.ndarray, np.ndarray]:
-        """Return scores and places, int32 [N, players], of the games as they stand (place 0 wins)."""
+        """Return the current scores and ranks of the games, int32 [N, num_players]; rank 0 wins."""
         scores = np.zeros((self.num_games, self.game.num_players), np.int32)
         ranks = np.zeros_like(scores)
         write_results(self._states, scores, ranks)
@@ -321,7 +321,7 @@ class GameBatch:
 
     @property
     def rewards(self) -> np.ndarray:
-        """Return every player's reward of the last step, float32 [N, players]: 0 but in the one that ends a game."""
+        """Return every player's reward of the last step, float32 [N, num_players]; 0 unless it ended the game."""
         return self._outcomes["rewards"][:, : self.game.num_players]
 
     @property
@@ -344,20 +344,20 @@ class GameBatch:
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
         self._shape = (self.num_games,)
-        # equal dtypes out of a pickle are not identical, and the quick tests ask for that
+        # equal dtypes from a pickle are not identical, as the fast checks require
         for name in ("_states", "_finals"):
             setattr(self, name, state[name].view(self.game.template.dtype))
         self._bind()
 
     @property
     def settings(self) -> np.ndarray:
-        """Return how the batch steps, without and with a check of the actions, SETTINGS_DTYPE [2, 1]."""
+        """Return the settings of steps without and with a check of actions, SETTINGS_DTYPE [2, 1]."""
         return self._settings
 
     def get_state(self) -> dict[str, np.ndarray]:
-        """Return copies of all that the games' future depends on: "states", "finals", "outcomes", "choice_streams".
+        """Return copies of everything the games' future depends on: "states", "finals", "outcomes", "choice_streams".
 
-        The first three are bytes, uint8, records after records; the streams are uint32 [N, 4].
+        The first three are the bytes of the records, uint8; the streams are uint32 [N, 4].
         """
         records = {"states": self._states, "finals": self._finals, "outcomes": self._outcomes}
         return {
@@ -366,9 +366,9 @@ class GameBatch:
         }
 
     def set_state(self, state: Mapping[str, Any]) -> None:
-        """Go back to a state from `get_state` of a batch of the same game and size; what it leaves out stays.
+        """Restore a state from `get_state` of a batch of the same game and size; parts that it lacks do not change.
 
-        Raises ValueError, one sentence, and nothing has changed, if it is none or holds games that cannot be.
+        Raises ValueError with a one-sentence reason, and changes nothing, if the state is invalid.
         """
         read = read_state(self.game, self.num_games, state)
         for name, array in read.items():
@@ -376,7 +376,7 @@ class GameBatch:
         self._begun = not is_template(self.game, self._states).any()
 
     def save(self, path: str | Path) -> None:
-        """Write everything, the streams too, to an .npz file; it is complete or it is not there."""
+        """Write everything, including the streams, to an .npz file, atomically."""
         from .records.batch_file import save_batch
 
         save_batch(self, Path(path))
@@ -385,23 +385,23 @@ class GameBatch:
     def load(cls, path: str | Path) -> "GameBatch":
         """Return the batch of a file.
 
-        Raises ValueError, one sentence, if it is none, is damaged, holds games that cannot be, or another version of
-        the game.
+        Raises ValueError with a one-sentence reason if the file is damaged, contains impossible games, or is of another
+        version of the game.
         """
         from .records.batch_file import load_batch
 
         return load_batch(Path(path))
 
     def _run(self, work: Callable[[int, int], Any]) -> list[Any]:
-        """Call work(start, stop) on all games: in one go, or in one slice per thread."""
+        """Call work(start, stop) on all games: in one call, or in one slice per thread."""
         if self._pool is None:
             return [work(0, self.num_games)]
         if self._process != os.getpid():
-            # in the child of a fork: threads stay behind
+            # in the child of a fork, which has none of the threads
             self._start_pool()
         bounds = np.linspace(0, self.num_games, self.threads + 1).astype(int).tolist()
         return list(self._pool.map(work, bounds[:-1], bounds[1:]))
 
 
 _KEPT = ("game", "num_games", "threads", "_states", "_finals", "_outcomes", "_choice_streams", "_settings", "_begun")
-"""What makes a batch; all else belongs to the process or follows."""
+"""The attributes that make up a batch; all others belong to the process or are derived."""

@@ -1,4 +1,4 @@
-"""A game with its options: single games as records, in moves and positions of the JSON notation."""
+"""A game with its options: single games as records, as moves and as positions in the JSON notation."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ from .engine.batch import (
     write_projected_scores,
     write_results,
 )
-from .engine.random_stream import checked_seed
+from .engine.random_stream import check_seed
 from .engine.standing import game_margins
 from .engine.state import RUNNING, TRUNCATED
 from .engine.workspace import Workspace, make_workspace
@@ -35,17 +35,17 @@ _LARGEST = 2**63 - 1
 
 
 class IllegalMove(ValueError):
-    """A move or action that the rules do not allow now."""
+    """A move or action that is illegal in the current state."""
 
 
 @dataclass(frozen=True)
 class Game:
-    """One game with every option set; made by `make_game`, equal and pickled by name and options."""
+    """A game with all options set. `make_game` makes it; it is compared and pickled by name and options."""
 
     spec: GameSpec
     options: dict[str, Any]
     observation: str
-    """The form of the observations, one of the description's."""
+    """The encoding of the observations, one of `spec.observations`."""
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _make_again, (self.name, self.observation, self.options)
@@ -73,12 +73,12 @@ class Game:
 
     @property
     def encoding(self) -> int:
-        """Return the number of the form of the observations, as kernels know it."""
+        """Return the index of the observation's encoding, for kernels."""
         return self.spec.observations.index(self.observation)
 
     @cached_property
     def observation_size(self) -> int:
-        """Return the number of float32 of an observation."""
+        """Return the number of float32 values in an observation."""
         return sum(field.size for field in self.observation_fields)
 
     def observation_ranges(self) -> Iterator[tuple[int, int, ObservationField]]:
@@ -89,12 +89,12 @@ class Game:
             first += field.size
 
     def with_observation(self, encoding: str) -> "Game":
-        """Return the same game with another form of observations."""
+        """Return the same game with another encoding of observations."""
         return make_game(self.name, observation=encoding, **self.options)
 
     @cached_property
     def template(self) -> np.ndarray:
-        """Return one record [1] that is zero but for the options."""
+        """Return a record [1] that is zero except for the options."""
         record = np.zeros(1, self.spec.state_dtype)
         for option in self.spec.options:
             record[f"option_{option.name}"] = option.encode(self.options[option.name])
@@ -106,13 +106,13 @@ class Game:
 
     @cached_property
     def door(self) -> StateDoor:
-        """Return what lets in states of this game, and refuses those of others."""
+        """Return the check that accepts states of this game and rejects all others."""
         return StateDoor(self.name, self.spec.options, self.template)
 
     def new(self, seed: int | None = None) -> np.ndarray:
-        """Return one game, set up and dealt, as a numpy record of the shape (); the same seed gives the same game."""
+        """Return a new game, set up and dealt, as a structured array of shape (); the same seed gives the same game."""
         states = self.template.copy()
-        reset_games(states, self.template, np.array([checked_seed(seed)], np.uint64), 0, 1)
+        reset_games(states, self.template, np.array([check_seed(seed)], np.uint64), 0, 1)
         return states.reshape(())
 
     def is_over(self, state: State) -> bool:
@@ -126,28 +126,28 @@ class Game:
         return mask[0]
 
     def observe(self, state: State, seat: int) -> np.ndarray:
-        """Return what a seat sees, float32 [observation_size]; ValueError if there is no such seat."""
+        """Return the observation of a seat, float32 [observation_size]; ValueError if there is no such seat."""
         seats = np.array([check_integer(seat, "seat", 0, self.num_players - 1)], np.int64)
         observation = np.zeros((1, self.observation_size), np.float32)
         write_observations(self.door.one(state), seats, self.encoding, observation, 0, 1)
         return observation[0]
 
     def move(self, action: int, state: State | None = None) -> Move:
-        """Return the move that an action means; what depends on the state is left out without one.
+        """Return the move of an action; without a state, keys that depend on it are left out.
 
         Raises ValueError if the action is no integer from 0 to num_actions - 1.
         """
         return self._move(action, None if state is None else self.door.one(state)[0])
 
     def _move(self, action: int, state: np.void | None) -> Move:
-        """Return the move of an action in a state that has been let in."""
+        """Return the move of an action in a checked state."""
         number = _any_integer(action)
         if not 0 <= number < self.num_actions:
             raise ValueError(f"{self.name} has the actions 0 to {self.num_actions - 1}, not {number}")
         return self.spec.notation().move(self.options, number, state)
 
     def action(self, move: Move, state: State | None = None) -> int:
-        """Return the action of a move; ValueError that names what is wrong if there is none."""
+        """Return the action of a move; ValueError that names the problem if there is none."""
         record = None if state is None else self.door.one(state)[0]
         return self.spec.notation().action(self.options, move, record)
 
@@ -157,7 +157,7 @@ class Game:
         return [self._move(action, record) for action in np.flatnonzero(self.mask(record)).tolist()]
 
     def play(self, state: State, move: Move) -> None:
-        """Play a move in place; IllegalMove, and nothing changed, if it is not legal."""
+        """Play a move in place; raise IllegalMove, and change nothing, if it is illegal."""
         self.door.one(state, to_write=True)
         try:
             action = self.action(move, state)
@@ -166,9 +166,9 @@ class Game:
         self.play_action(state, action)
 
     def play_action(self, state: State, action: int) -> None:
-        """Play an action in place; IllegalMove, and nothing changed, if it is not legal.
+        """Play an action in place; raise IllegalMove, and change nothing, if it is illegal.
 
-        Raises ValueError if the state is none of this game or cannot be written, or if the action is no integer.
+        Raises ValueError if the state is not one of this game or is read-only, or if the action is no integer.
         """
         batch, number = self.door.one(state, to_write=True), _any_integer(action)
         if batch["status"][0] != RUNNING:
@@ -179,35 +179,35 @@ class Game:
         write_back(batch, state)
 
     def find_illegal(self, states: np.ndarray, actions: np.ndarray, start: int = 0) -> int:
-        """Return the first of the games [n], from `start`, that runs and whose action (int64 [n]) is illegal, or -1."""
+        """Return the first index from `start` whose game is running and action, int64 [n], illegal; -1 if none."""
         states, actions = self.door.many(states), integer_array(actions, "actions", (len(states),))
         return int(find_illegal(states, actions, np.empty(self.num_actions, np.int8), start, len(states)))
 
     def margins(self, states: np.ndarray) -> np.ndarray:
-        """Return each player's score less the best other one as games stand, in margin scales, float32 [n, players].
+        """Return each player's current score minus the best other score, in margin scales, float32 [n, num_players].
 
-        Whoever plays alone has the own score. Raises ValueError if the states are not records [n] of this game.
+        A single player has the score itself. Raises ValueError if the states are not records [n] of this game.
         """
         states = self.door.many(states)
         scores = np.zeros((len(states), self.num_players), np.int32)
         write_results(states, scores, np.zeros_like(scores))
-        return self._margins_of(scores)
+        return self._scale_margins(scores)
 
     def projected_margins(self, states: np.ndarray) -> np.ndarray:
-        """Return the margins as they would be if all that is owed was settled now, in margin scales, as `margins`.
+        """Return the margins as if the games were scored now, in margin scales, like `margins`.
 
-        What that is the game's heuristic says: points that are certain though they are paid later.
+        Projected scores include points that are already certain but not yet scored; see the game's heuristic.
         """
         states = self.door.many(states)
         scores = np.zeros((len(states), self.num_players), np.int32)
         write_projected_scores(states, scores, np.zeros(self.num_players, np.int32))
-        return self._margins_of(scores)
+        return self._scale_margins(scores)
 
-    def _margins_of(self, scores: np.ndarray) -> np.ndarray:
+    def _scale_margins(self, scores: np.ndarray) -> np.ndarray:
         return (game_margins(scores) / self.spec.margin_scale).astype(np.float32)
 
     def result(self, state: State) -> dict[str, Any]:
-        """Return scores, winners and truncated as they stand, as in a position's `result`."""
+        """Return the current scores, winners and truncated, as in a position's `result`."""
         batch = self.door.one(state)
         scores = np.zeros((1, self.num_players), np.int32)
         ranks = np.zeros_like(scores)
@@ -219,7 +219,7 @@ class Game:
         }
 
     def position(self, state: State) -> Position:
-        """Return the whole position, hidden parts too, in the JSON notation."""
+        """Return the complete position, including hidden parts, in the JSON notation."""
         record = self.door.one(state)[0]
         position = self.spec.notation().position(self.options, record)
         if self.is_over(state):
@@ -229,29 +229,29 @@ class Game:
         return {"game": self.name, "options": dict(self.options), **position}
 
     def check_states(self, states: np.ndarray) -> None:
-        """Raise ValueError, one sentence, if one of the records [n] is no state that this game can reach.
+        """Raise ValueError with a one-sentence reason if one of the records [n] is not a reachable state of this game.
 
-        For records that were edited by hand or come from elsewhere: nothing else looks at all of their fields.
+        Use it for records that were edited by hand or come from outside: nothing else checks all of their fields.
         """
         from .validation.state_validity import check_states
 
         check_states(self, self.door.many(states), "states")
 
     def from_position(self, position: Position, seed: int | None = None) -> np.ndarray:
-        """Return the game of a position; its chance from here on is that of the seed.
+        """Return the state of a position; future chance follows from the seed.
 
-        Raises ValueError that names the key and the reason if the position cannot be.
+        Raises ValueError that names the key and the reason if the position is impossible.
         """
         from .records.position_validation import read_position
 
-        return read_position(self, position, checked_seed(seed))
+        return read_position(self, position, check_seed(seed))
 
 
 def make_game(name: str, *, observation: str | None = None, **options: Any) -> Game:
-    """Return a game with its options; ValueError that lists the valid ones for an unknown name or value.
+    """Return a game with its options; ValueError that lists the valid names or values for an unknown one.
 
-    `observation` is one of the game's forms of observations (default: its first). It is no option: the game and its
-    records stay the same whatever agents are shown.
+    `observation` is one of the game's encodings of observations (default: its first). It is not an option of the game:
+    the rules and the records do not depend on it.
     """
     if not isinstance(name, str):
         raise ValueError(f"the name of a game must be a text, not {shorten(name)}")
@@ -264,7 +264,7 @@ def make_game(name: str, *, observation: str | None = None, **options: Any) -> G
 
 
 def check_game(game: Any) -> Game:
-    """Return a game; ValueError for anything else, the name of one too."""
+    """Return the argument if it is a game; ValueError for anything else, including a name."""
     if not isinstance(game, Game):
         raise ValueError(f"the game must be one from make_game, not {shorten(game)}")
     return game
@@ -275,12 +275,12 @@ def _make_again(name: str, observation: str, options: dict[str, Any]) -> Game:
 
 
 def _any_integer(action: Any) -> int:
-    """Return an action, in the range of the game or not, as an int that kernels take."""
+    """Return an action, in the game's range or not, as an int for kernels."""
     return check_integer(action, "action", -_LARGEST, _LARGEST)
 
 
 def illegal_action_message(game: Game, state: State, action: int) -> str:
-    """Return one sentence that names game, action and move of an illegal action."""
+    """Return a sentence that names the game, action and move of an illegal action."""
     if not 0 <= action < game.num_actions:
         return f"{game.name}: action {shorten(action)} is illegal: the actions are 0 to {game.num_actions - 1}"
     return f"{game.name}: action {action}, {game.move(action, state)}, is illegal in this position"

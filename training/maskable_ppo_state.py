@@ -57,7 +57,7 @@ def set_model_state(model: Any, env: SelfPlayVecEnv, state: Any) -> None:
     starts = check_array(state["starts"], "model/starts", np.ones(model.n_envs, np.bool_))
     if model.num_timesteps:
         # otherwise the first iteration resets the games
-        model._last_obs, model._last_episode_starts = env.seated.observation.copy(), starts.copy()
+        model._last_obs, model._last_episode_starts = env.opponent_batch.observation.copy(), starts.copy()
     episodes = zip(rewards.tolist(), lengths.tolist(), strict=True)
     model.ep_info_buffer = deque(({"r": reward, "l": length} for reward, length in episodes), capacity)
     model.ep_success_buffer = deque(maxlen=capacity)
@@ -70,12 +70,14 @@ def set_env_state(env: SelfPlayVecEnv, state: Any) -> None:
     """
     template = env.get_state()
     check_keys(state, template, "env")
-    seated = check_like(state["seated"], template["seated"], "env/seated")
-    seats, opponents = seated["seats"], seated["opponent_of"]
-    check_range(seats, "env/seated/seats", 0, env.game.num_players - 1)
-    check_range(opponents, "env/seated/opponent_of", -1, len(env.seated.opponents) - 1)
+    opponent_batch = check_like(state["opponent_batch"], template["opponent_batch"], "env/opponent_batch")
+    seats, opponents = opponent_batch["seats"], opponent_batch["opponent_of"]
+    check_range(seats, "env/opponent_batch/seats", 0, env.game.num_players - 1)
+    check_range(opponents, "env/opponent_batch/opponent_of", -1, len(env.opponent_batch.opponents) - 1)
     if ((opponents < 0) != (np.arange(env.game.num_players) == seats[:, None])).any():
-        raise ValueError("env/seated/opponent_of must have no opponent in the learner's seats, and one in all others")
+        raise ValueError(
+            "env/opponent_batch/opponent_of must have no opponent in the learner's seats, and one in all others"
+        )
     for name in ("lengths", "returns", "paid"):
         check_array(state[name], f"env/{name}", template[name])
     check_range(state["lengths"], "env/lengths", 0, MOST)
@@ -85,4 +87,4 @@ def set_env_state(env: SelfPlayVecEnv, state: Any) -> None:
     try:
         env.set_state(state)
     except ValueError as error:
-        raise ValueError(f"env/seated/{error}") from None
+        raise ValueError(f"env/opponent_batch/{error}") from None

@@ -10,13 +10,12 @@ from ...envs.game import Game
 from ...envs.validation.arrays import check_integer
 from ..external.private_memory import private_memory
 from ..protocol import Agent
-from .agent_results import AgentResult, agent_results
 from .games import concatenate
 from .match_runner import play_blocks
 from .match_seeds import derive_seeds
 from .matches import make_agents
 from .schedule import list_seatings
-from .statistics import wilson_interval
+from .statistics import AgentResult, agent_results, wilson_interval
 
 __all__ = ["AgentResult", "Evaluation", "evaluate", "wilson_interval"]
 
@@ -90,13 +89,13 @@ def evaluate(
     num_games = check_integer(num_games, "num_games", 1, MOST_GAMES)
     seeds = derive_seeds(agents, seed, secret)
     with private_memory() if seeds.secret else nullcontext():
-        seated = make_agents(game, agents, seeds, trust=trust)
-        seatings = list_seatings(range(len(seated)))
+        players_of_match = make_agents(game, agents, seeds, trust=trust)
+        seatings = list_seatings(range(len(players_of_match)))
         block_size = max(1, _SIDE_BY_SIDE // len(seatings)) * len(seatings)
         began = time.perf_counter()
-        blocks = play_blocks(game, seated, seatings, seeds, num_games, block_size)
+        blocks = play_blocks(game, players_of_match, seatings, seeds, num_games, block_size)
         games = concatenate([block.results for block in blocks])
         seconds = time.perf_counter() - began
-    results = tuple(agent_results(games, [agent.name for agent in seated]))
+    results = tuple(agent_results(games, [agent.name for agent in players_of_match]))
     truncated = int(games.truncated.sum())
     return Evaluation(game, seeds.seed, num_games, len(seatings), truncated, seconds, results, seeds.secret)

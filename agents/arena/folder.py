@@ -46,7 +46,7 @@ class TournamentFolder:
         self.results = self.path / "results.json"
         self.report = self.path / "report.html"
 
-    def begin(self, settings: TournamentSettings) -> None:
+    def create(self, settings: TournamentSettings) -> None:
         """Make the folder with its settings; ValueError if it has been used already, or is none."""
         if self.path.exists() and not self.path.is_dir():
             raise ValueError(f"{self.path} is a file, not a folder")
@@ -96,7 +96,7 @@ class TournamentFolder:
                 games = from_lines(self._finished_lines(), names, num_players)
                 whole = count_whole_matches(games, settings)
             except ValueError as error:
-                raise _named(self.games, error) from None
+                raise _name_leftover(self.games, error) from None
         games = games.select(slice(whole))
         keeps_records = settings.records and (whole > 0 or self.records.exists())
         if keeps_records:
@@ -120,7 +120,7 @@ class TournamentFolder:
         except FileNotFoundError:
             pass
         except ValueError as error:
-            raise _named(self.records, error) from None
+            raise _name_leftover(self.records, error) from None
         if number < len(games):
             raise ValueError(f"{self.records} lacks records of games that {self.games} has")
 
@@ -194,7 +194,7 @@ def _check_record(number: int, line: bytes, deal: int, agents: list[str]) -> Non
         raise ValueError(f"line {number}: {key.lstrip('.') or 'record'}: {reason} by the line of its game")
 
 
-def _named(path: Path, error: ValueError) -> ValueError:
+def _name_leftover(path: Path, error: ValueError) -> ValueError:
     """Return an error that names the file, if it does not yet."""
     text = str(error)
     return error if text.startswith(shown_path(path)) else ValueError(f"{shown_path(path)}: {text}")

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import numpy as np
 
-from ...envs.engine.random_stream import MAX_SEED, checked_seed, game_seeds
+from ...envs.engine.random_stream import MAX_SEED, check_seed, game_seeds
 from ...envs.system.files import read_file
 from ...envs.system.messages import shorten
 from ...envs.system.strict_json import parse_json
@@ -90,7 +90,7 @@ def derive_seeds(agents: Iterable[str | Agent], seed: int, secret: bytes | None 
 
     Raises ValueError if the seed is none, or if a secret is given to a match that needs none.
     """
-    seed = checked_seed(seed)
+    seed = check_seed(seed)
     if any(map(is_own_bot, agents)):
         return MatchSeeds(seed, secret or new_secret())
     if secret is not None:

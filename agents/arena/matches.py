@@ -136,9 +136,9 @@ def play_games(
     actions = np.zeros(len(seeds), np.int64)
     running = np.arange(len(seeds))
     while len(running):
-        playing = seatings[running, batch.to_move[running]]
+        deciding = seatings[running, batch.to_move[running]]
         for index, agent in enumerate(agents):
-            games = running[playing == index]
+            games = running[deciding == index]
             if not len(games):
                 continue
             # take copies whole records, indexing with an array would copy them field by field
@@ -146,7 +146,7 @@ def play_games(
             if log is None:
                 actions[games] = act_or_raise(agent, game, states, games + first_index)
             else:
-                actions[games] = _act_logged(agent, game, games, states, log, first_index)
+                actions[games] = _act_and_log(agent, game, games, states, log, first_index)
         if log is not None and log.failures:
             running = running[actions[running] != NO_ACTION]
         if on_step is not None:
@@ -156,7 +156,7 @@ def play_games(
     return batch
 
 
-def _act_logged(
+def _act_and_log(
     agent: Agent, game: Game, games: np.ndarray, states: np.ndarray, log: MatchLog, first_index: int
 ) -> np.ndarray:
     """Let an agent decide; note its time, its moves and its failures in `log`."""

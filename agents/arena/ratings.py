@@ -1,7 +1,7 @@
 """Ratings of agents on the Elo scale: the most likely strengths, with errors, from games of any number of seats.
 
 The result depends on which games were played and how they ended, not on their order. The model is in
-`davidson_luce`, the errors of single agents are in `quasi_variances`.
+`davidson_luce`; the errors of single agents are quasi standard errors.
 """
 
 from collections.abc import Sequence
@@ -20,7 +20,12 @@ from .davidson_luce import (
     maximize,
     scores,
 )
-from .quasi_variances import quasi_standard_errors
+
+# holds an error down to which nothing is lost by making it 0, as in a star around one agent, at a positive value
+_RIDGE = 1e-10
+_MOST_STEPS = 1000
+# a step that promises to lower the loss by less is the last
+_NEGLIGIBLE = 1e-10
 
 ELO = 400 / log(10)
 """Elo per unit of log strength: 400 Elo more are ten times the strength."""
@@ -236,3 +241,47 @@ def _design_effect(
         return 1.0
     # as if one deal had not been paired: equal agents that play the same are not known with certainty
     return max(float(per_deal / per_game), 1 / num_deals)
+
+
+def quasi_standard_errors(covariance: np.ndarray) -> np.ndarray:
+    """Return the quasi standard errors, float64 [k], of estimates with a covariance, float64 [k, k], all positive.
+
+    A rating has no error of its own, only a difference has: against an anchor, the anchor's error is 0 and whatever is
+    uncertain about the anchor is in all the others'. Quasi-variances q_i make q_i + q_j the variance of every
+    difference as nearly as possible (Firth and de Menezes 2004, "Quasi-variances", Biometrika 91).
+
+    They minimise the sum over pairs of the squared log ratio of (q_i + q_j) to the variance of the difference, by
+    Newton's method in log q with damping. Two share the variance equally; one alone has 0.
+    """
+    number = len(covariance)
+    if number == 1:
+        return np.zeros(1)
+    apart = ~np.eye(number, dtype=bool)
+    own = np.diag(covariance)
+    log_variances = np.log(np.where(apart, own[:, None] + own - 2 * covariance, 1.0))
+    start = np.where(apart, log_variances, np.inf).min(axis=1) - np.log(2)
+
+    def misses(logs: np.ndarray) -> np.ndarray:
+        return np.where(apart, np.logaddexp(logs[:, None], logs) - log_variances, 0.0)
+
+    def loss(logs: np.ndarray) -> float:
+        # every pair stands twice in the matrix
+        return float((misses(logs) ** 2).sum() / 2 + _RIDGE * ((logs - start) ** 2).sum())
+
+    logs, damping = start, 1e-3
+    for _ in range(_MOST_STEPS):
+        fractions = np.where(apart, 1 / (1 + np.exp(logs - logs[:, None])), 0.0)
+        missed = misses(logs)
+        gradient = (fractions * missed).sum(axis=1) + _RIDGE * (logs - start)
+        # the second derivatives, less those that would make them indefinite
+        mixed = fractions * fractions.T
+        bent = mixed * np.maximum(missed, 0.0)
+        curvature = mixed - bent + np.diag((fractions**2 + bent).sum(axis=1) + _RIDGE + damping)
+        step = np.linalg.solve(curvature, -gradient)
+        if -gradient @ step < _NEGLIGIBLE:
+            return np.exp((logs + step) / 2)
+        if loss(logs + step) < loss(logs):
+            logs, damping = logs + step, damping / 10
+        else:
+            damping *= 10
+    return np.exp(logs / 2)

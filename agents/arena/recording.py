@@ -40,10 +40,10 @@ def record_games(
     num_games = check_integer(num_games, "num_games", 0, MOST_GAMES)
     seeds = derive_seeds(agents, seed, secret)
     with private_memory() if seeds.secret else nullcontext():
-        seated = make_agents(game, agents, seeds)
-        names = [agent.name for agent in seated]
-        in_order = np.arange(len(seated))[None]
+        players_of_match = make_agents(game, agents, seeds)
+        names = [agent.name for agent in players_of_match]
+        in_order = np.arange(len(players_of_match))[None]
         num_played = ceil(num_games / _BLOCK) * _BLOCK
-        blocks = play_blocks(game, seated, in_order, seeds, num_played, _BLOCK, keep_actions=True)
+        blocks = play_blocks(game, players_of_match, in_order, seeds, num_played, _BLOCK, keep_actions=True)
         records = (record for block in blocks for record in make_records(game, block, names, positions))
         yield from islice(records, num_games)

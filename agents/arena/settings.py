@@ -6,7 +6,7 @@ from math import factorial
 from typing import Any
 
 from ...envs import Game, make_game
-from ...envs.engine.random_stream import checked_seed
+from ...envs.engine.random_stream import check_seed
 from ...envs.options import check_names
 from ...envs.registry import describe
 from ...envs.system.messages import shorten
@@ -46,7 +46,7 @@ class TournamentSettings:
     | `rounds` | how many rounds at most |
     | `deals` | how many deals every line-up plays in a round, each in all its seatings |
     | `seed` | of all deals and agents |
-    | `precision` | Elo: stop when the ratings are known this well (see `standings.converged`); None: play all rounds |
+    | `precision` | Elo: stop when the ratings are known this well (`standings.has_converged`); None: play all rounds |
     | `move_seconds` | time limit for a move of the user's own agents and of searches; None for none |
     | `start_seconds` | how long bots of the user's own have to start, apart from their moves |
     | `records` | whether to keep the records of all games |
@@ -86,7 +86,7 @@ class TournamentSettings:
             raise ValueError(f"records must be true or false, not {shorten(self.records)}")
         if self.seed is None:
             raise ValueError("seed must be an integer, not None")
-        checked_seed(self.seed)
+        check_seed(self.seed)
         if self.anchor is not None and self.anchor not in self.names:
             raise ValueError(f"anchor must be one of the agents {_list_names(self.names)}, not {shorten(self.anchor)}")
 
@@ -183,17 +183,17 @@ def _check_participants(participants: tuple[Participant, ...]) -> None:
         raise ValueError(f"agents: a tournament needs {some}, not {len(participants)}")
     names = [participant.name for participant in participants]
     for name in names:
-        if not name or len(name) > LONGEST_TEXT + 10 or not _can_be_written(name):
+        if not name or len(name) > LONGEST_TEXT + 10 or not _is_writable(name):
             raise ValueError(f"agents: a name must be 1 to {LONGEST_TEXT:,} characters of UTF-8, not {shorten(name)}")
     for participant in participants:
         check_agent_text(participant.agent)
-        if not _can_be_written(participant.agent):
+        if not _is_writable(participant.agent):
             raise ValueError(f"agents: the text of an agent must be UTF-8, not {shorten(participant.agent)}")
     if len(set(names)) < len(names):
         raise ValueError(f"agents: two have the name {shorten(max(names, key=names.count))}; names must differ")
 
 
-def _can_be_written(name: str) -> bool:
+def _is_writable(name: str) -> bool:
     try:
         name.encode("utf-8")
     except UnicodeEncodeError:

@@ -8,11 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from .agent_results import AgentResult, agent_results
 from .games import GameResults
 from .ratings import Ratings, fit_ratings
 from .settings import ROUND_ROBIN, TournamentSettings
-from .statistics import NORMAL_QUANTILE, count_ahead, mean_interval, win_shares
+from .statistics import NORMAL_QUANTILE, AgentResult, agent_results, count_ahead, mean_interval, win_shares
 
 FORMAT = "meeplezoo-tournament/1"
 ALL_PLAYED, PRECISE, INTERRUPTED = "all rounds played", "precision reached", "interrupted"
@@ -41,7 +40,7 @@ def compute_standings(settings: TournamentSettings, games: GameResults, stopped:
     return Standings(settings, games, agent_results(games, names), ratings, stopped)
 
 
-def converged(ratings: Ratings, precision: float) -> bool:
+def has_converged(ratings: Ratings, precision: float) -> bool:
     """Tell whether the ratings are known well enough.
 
     That is when the 95 % interval of the difference of any two neighbours on the ladder reaches at most `precision`
@@ -61,7 +60,7 @@ def as_json(table: Standings) -> dict[str, Any]:
     settings, games, ratings = table.settings, table.games, table.ratings
     order = np.argsort(-ratings.elo, kind="stable")
     won, met = count_ahead(games, len(settings.agents))
-    shares = np.where(met > 0, won / np.maximum(met, 1), np.nan)[np.ix_(order, order)]
+    fractions = np.where(met > 0, won / np.maximum(met, 1), np.nan)[np.ix_(order, order)]
     length, length_interval = mean_interval(games.plies.astype(float), games.deals)
     edges = _score_edges(games.scores[games.finished])
     return {
@@ -83,7 +82,7 @@ def as_json(table: Standings) -> dict[str, Any]:
         "forfeits": int((~games.finished).sum()),
         "seats": _seats(games),
         "agents": [_agent(table, agent, edges) for agent in order.tolist()],
-        "ahead": [[None if np.isnan(share) else share for share in row] for row in shares.tolist()],
+        "ahead": [[None if np.isnan(fraction) else fraction for fraction in row] for row in fractions.tolist()],
         "ahead_games": met[np.ix_(order, order)].tolist(),
         "superiority": ratings.superiority()[np.ix_(order, order)].tolist(),
         "covariance": ratings.covariance[np.ix_(order, order)].tolist(),
@@ -120,8 +119,8 @@ def _agent(table: Standings, agent: int, edges: np.ndarray) -> dict[str, Any]:
 
 def _seats(games: GameResults) -> list[dict[str, Any]]:
     rows = []
-    for seat, shares in enumerate(win_shares(games.ranks).T):
-        rate, interval = mean_interval(shares, games.deals)
+    for seat, fractions in enumerate(win_shares(games.ranks).T):
+        rate, interval = mean_interval(fractions, games.deals)
         rows.append({"seat": seat, "win_rate": rate, "interval": _as_list(interval)})
     return rows
 

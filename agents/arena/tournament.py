@@ -29,7 +29,7 @@ from .match_seeds import Secrets, check_secrets
 from .ratings import Ratings
 from .schedule import LineUp, all_line_ups, swiss_line_ups
 from .settings import SWISS, TournamentSettings
-from .standings import ALL_PLAYED, INTERRUPTED, PRECISE, Standings, compute_standings, converged
+from .standings import ALL_PLAYED, INTERRUPTED, PRECISE, Standings, compute_standings, has_converged
 from .statistics import win_shares
 
 OnRound = Callable[[int, int], None]
@@ -81,7 +81,7 @@ def play_tournament(
     # in this process, so that the others find compiled what they need
     warm_up(game, [participant.agent for participant in settings.agents])
     try:
-        with interrupt_on_terminate(), _closed(settings.with_own_bots), _players(settings, processes, trust) as play:
+        with interrupt_on_terminate(), _close(settings.with_own_bots), _players(settings, processes, trust) as play:
             for number in range(settings.rounds):
                 rounds.append(kept.select(kept.rounds == number))
                 matches = _matches_left(settings, rounds, game.num_players)
@@ -92,7 +92,7 @@ def play_tournament(
                     rounds[-1] = concatenate([rounds[-1], played])
                 if on_round is not None:
                     on_round(number + 1, sum(map(len, rounds)))
-                if settings.precision is not None and converged(_ratings(settings, rounds), settings.precision):
+                if settings.precision is not None and has_converged(_ratings(settings, rounds), settings.precision):
                     stopped = PRECISE
                     break
     except KeyboardInterrupt:
@@ -149,7 +149,7 @@ def _line_ups(settings: TournamentSettings, rounds: list[GameResults], num_playe
     return swiss_line_ups(average.tolist(), met, byes.tolist(), num_players, random)
 
 
-def _closed(private: bool) -> AbstractContextManager[None]:
+def _close(private: bool) -> AbstractContextManager[None]:
     return private_memory() if private else nullcontext()
 
 

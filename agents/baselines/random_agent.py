@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ...envs.engine.masks import choose_masked
+from ...envs.engine.masks import choose_from_mask
 from ...envs.game import Game
 from ...envs.interfaces.decision_batch import DecisionBatch
 from ..streams import agent_stream, refuse_argument
@@ -22,7 +22,7 @@ class RandomAgent:
     def act(self, decisions: DecisionBatch) -> np.ndarray:
         """Return one legal action for each decision, int64 [n]."""
         actions = np.empty(len(decisions), np.int64)
-        choose_masked(decisions.mask, self._stream, actions)
+        choose_from_mask(decisions.mask, self._stream, actions)
         return actions
 
 

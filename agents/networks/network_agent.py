@@ -16,7 +16,7 @@ from ...envs.game import Game
 from ...envs.interfaces.decision_batch import DecisionBatch
 from ...envs.system.messages import shorten
 from .. import agent_settings
-from ..agent_settings import MOST_SECONDS, Integers, Numbers, Valid, Words, agent_error, check_settings
+from ..agent_settings import CHANCES, MOST_SECONDS, Integers, Numbers, Valid, Words, agent_error, check_settings
 from ..protocol import AgentFailure
 from ..search.batched_search import search_with_network
 from ..search.gumbel_search import gumbel_search
@@ -27,7 +27,6 @@ from .network_file import MAX_LEAF_PLIES, NetworkMetadata, check_fits, load_netw
 if TYPE_CHECKING:
     from torch import nn
 
-CHANCES = ("open", "closed")
 SUFFIX = ".safetensors"
 MOST_SIMULATIONS = 10**6
 """Simulations for a decision, at most; a search by time that is told no number may make so many."""

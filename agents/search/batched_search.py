@@ -7,7 +7,7 @@ import numpy as np
 
 from ...envs.engine.gumbel_root import select_root_actions
 from ...envs.engine.random_stream import game_seeds
-from ...envs.engine.rollout import SETTINGS_DTYPE
+from ...envs.engine.rollout import ROLLOUT_SETTINGS
 from ...envs.engine.search_tree import make_trees, node_dtype, root_statistics
 from ...envs.engine.state import RUNNING
 from ...envs.engine.tree_search import Search, back_up_games, descend_games, roll_out_games
@@ -64,13 +64,13 @@ class BatchedSearch:
         self._game = game
         self._states = states
         self._evaluate = evaluate
-        settings = np.zeros(1, SETTINGS_DTYPE)
+        settings = np.zeros(1, ROLLOUT_SETTINGS)
         settings["c_puct"], settings["closed_loop"] = c_puct, closed_loop
         settings["win_weight"], settings["margin_scale"] = win_weight, game.spec.margin_scale
         settings["puct"] = settings["network"] = True
         settings["encoding"], settings["temperature"] = game.encoding, 1.0
         settings["rollout_plies"], settings["greedy_prob"] = plies, 1.0
-        streams = np.stack([agent_stream(own) for own in game_seeds(seed, number).tolist()])
+        streams = np.stack([agent_stream(game_seed) for game_seed in game_seeds(seed, number).tolist()])
         self._search = Search(settings, streams, game.make_workspace())
         # empty takes no time for nodes that are never used; of a new tree the root alone is read, and cleared first
         self._trees = make_trees(np.empty((number, nodes), node_dtype(game.spec.most_players)))
@@ -89,8 +89,8 @@ class BatchedSearch:
         root_actions: int64 [n], legal actions to begin with, -1 for the search's own choice, as None for all games.
         """
         at_root = self._trees.num_nodes[0] == 0
-        first = self._free if root_actions is None else root_actions
-        descend_games(self._states, self._leaves, first, self._trees, self._search)
+        chosen = self._free if root_actions is None else root_actions
+        descend_games(self._states, self._leaves, chosen, self._trees, self._search)
         running, priors, values = self._evaluate_running(self._leaves)
         self._leaf_priors[running] = priors
         if self._rollout_states is not self._leaves:

@@ -8,20 +8,19 @@ from typing import Any
 
 import numpy as np
 
-from ...envs.engine.rollout import SETTINGS_DTYPE
+from ...envs.engine.rollout import ROLLOUT_SETTINGS
 from ...envs.engine.search_tree import extract_subtree, make_trees, node_dtype, root_statistics
 from ...envs.engine.tree_search import Search, find_observation_node, search_games
 from ...envs.game import Game, Move
 from ...envs.interfaces.decision_batch import DecisionBatch, check_game
 from ...envs.validation.states import State
 from .. import agent_settings
-from ..agent_settings import MOST_SECONDS, Integers, Numbers, Valid, Words, agent_error, check_settings
+from ..agent_settings import CHANCES, MOST_SECONDS, Integers, Numbers, Valid, Words, agent_error, check_settings
 from ..streams import agent_stream
 from .time_limit import chunks, deadline_of
 
 LEAVES = ("random", "greedy")
 SELECTIONS = ("uct", "puct")
-CHANCES = ("open", "closed")
 _MOST_SIMULATIONS = 10**9
 _VALID: Valid = {
     "sims": Integers(1, _MOST_SIMULATIONS),
@@ -99,7 +98,7 @@ class ViewedMove:
 class SearchView:
     """What a search thought: its simulations, the moves it tried most, and the line (player, move) it expects."""
 
-    simulations: int
+    num_simulations: int
     moves: tuple[ViewedMove, ...]
     line: tuple[tuple[int, Move], ...]
 
@@ -225,8 +224,8 @@ class MCTSAgent:
 
 
 def kernel_settings(game: Game, settings: SearchSettings) -> np.ndarray:
-    """Return the settings as kernels take them, `rollout.SETTINGS_DTYPE` [1]."""
-    row = np.zeros(1, SETTINGS_DTYPE)
+    """Return the settings as kernels take them, `rollout.ROLLOUT_SETTINGS` [1]."""
+    row = np.zeros(1, ROLLOUT_SETTINGS)
     row["c_puct"] = settings.c
     row["puct"] = settings.select == "puct"
     row["closed_loop"] = settings.chance == "closed"

@@ -6,7 +6,7 @@ from dataclasses import dataclass, fields
 
 import numpy as np
 
-from ...envs.engine.minimax import LEVEL_DTYPE, SETTINGS_DTYPE, Stack, search_minimax
+from ...envs.engine.minimax import LEVEL_DTYPE, MINIMAX_SETTINGS, Stack, search_minimax
 from ...envs.engine.random_stream import draw
 from ...envs.game import Game
 from ...envs.interfaces.decision_batch import DecisionBatch, check_game
@@ -59,7 +59,7 @@ class MinimaxAgent:
         self.name = name
         self.settings = settings
         self._game = game
-        self._kernel_settings = np.zeros(1, SETTINGS_DTYPE)
+        self._kernel_settings = np.zeros(1, MINIMAX_SETTINGS)
         for field in fields(settings):
             self._kernel_settings[field.name] = getattr(settings, field.name)
         self._kernel_settings["cutoffs"] = True

@@ -16,9 +16,9 @@ class SequentialHalvingSchedule:
 
     def __init__(self, max_num_considered_actions: int) -> None:
         self._visits = [0] * max_num_considered_actions
-        self._begin()
+        self._reset()
 
-    def _begin(self) -> None:
+    def _reset(self) -> None:
         self._left = len(self._visits)
         self._phases = _phases(self._left)
         self._began_with = 0
@@ -33,15 +33,15 @@ class SequentialHalvingSchedule:
         visited = sum(self._visits)
         if self.widens and len(self._visits) != max(number, visited):
             self._visits = [1] * visited + [0] * (max(number, visited) - visited)
-            self._begin()
+            self._reset()
 
     def next_visits(self, num_simulations: int) -> int:
         """Return how many visits the action has had that the next simulation goes to, and count that one.
 
         `num_simulations` are all that there are to be, the past ones too; the number may change from call to call.
         """
-        share = max(1, num_simulations // (self._phases * self._left))
-        if self._visits[self._left - 1] >= self._began_with + share:
+        quota = max(1, num_simulations // (self._phases * self._left))
+        if self._visits[self._left - 1] >= self._began_with + quota:
             self._left = min(len(self._visits), max(2, self._left // 2))
             self._began_with = self._visits[self._left - 1]
         count = self._visits[self._left - 1]
@@ -62,19 +62,19 @@ class SequentialHalvingSchedules:
         # roots with equally many actions have the same plan
         self._numbers, self._which = np.unique(np.minimum(legal, max_num_considered_actions), return_inverse=True)
         self._plans = [SequentialHalvingSchedule(number) for number in self._numbers.tolist()]
-        self._simulations = self._planned = num_simulations
+        self._num_simulations = self._fitting = num_simulations
 
     def fit(self, num_simulations: int) -> None:
         """Plan for as many simulations in all as fit into the time; if not all do, fewer actions may be considered."""
-        self._planned = min(num_simulations, self._simulations)
-        whole = self._planned == self._simulations
+        self._fitting = min(num_simulations, self._num_simulations)
+        whole = self._fitting == self._num_simulations
         for plan, number in zip(self._plans, self._numbers.tolist(), strict=True):
             if plan.widens:
-                plan.consider(number if whole else affordable(number, self._planned))
+                plan.consider(number if whole else affordable(number, self._fitting))
 
     def next_visits(self) -> np.ndarray:
         """Return of each root how many visits the action has had that the next simulation goes to, int64 [n]."""
-        return np.array([plan.next_visits(self._planned) for plan in self._plans], np.int64)[self._which]
+        return np.array([plan.next_visits(self._fitting) for plan in self._plans], np.int64)[self._which]
 
 
 def affordable(max_num_considered_actions: int, num_simulations: int) -> int:

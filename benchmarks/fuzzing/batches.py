@@ -9,7 +9,7 @@ import numpy as np
 
 from ...agents import DecisionBatch, make_agent
 from ...envs import GameBatch
-from ...envs.engine.rewards import SETTINGS_DTYPE, outcome_dtype
+from ...envs.engine.rewards import REWARD_SETTINGS, outcome_dtype
 from .cases import Case, FaultFound
 from .containers import change_file, hostile_number
 from .games import draw_game, use_batch, use_state, warm_all
@@ -105,7 +105,7 @@ def _change_fields(content: bytes, batch: GameBatch, draw: random.Random) -> tup
         "states": batch.game.spec.state_dtype,
         "finals": batch.game.spec.state_dtype,
         "outcomes": outcome_dtype(batch.game.spec.most_players),
-        "settings": SETTINGS_DTYPE,
+        "settings": REWARD_SETTINGS,
     }
     notes = []
     for _ in range(several(draw)):

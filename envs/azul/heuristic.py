@@ -1,13 +1,13 @@
-"""Azul's heuristic for one decision: the points that a move is expected to bring in this round's tiling.
+"""Azul's heuristic for one decision: the expected points of a move in this round's tiling.
 
 The value of taking n tiles of a colour to a line is, in points:
 
-- if the line becomes full: the points of its wall tile (A19) with the tiles that fuller lines above will have put
-  there by then, a share of the bonuses it brings nearer (A29), less the cost of what falls (A20);
-- if it does not: the same points, discounted by how much of the line will still be missing;
-- a small price for the marker beyond its floor space: it is worth the right to begin the next round.
+- if the line becomes full: the points of its wall tile (A19), after full lines above it are tiled, plus a fraction of
+  the bonuses it contributes to (A29), minus the cost of the overflow (A20);
+- if it does not: the same points, discounted by the spaces of the line that remain empty;
+- a small bonus for the marker besides the cost of its floor space: it gives the right to start the next round.
 
-On the grey wall a line counts with its best open column. Settled scores are those of the tiling and the bonuses alone.
+On the grey wall a line is valued by its best open column. Projected scores only count the tiling and the bonuses.
 """
 
 from typing import Any
@@ -38,7 +38,7 @@ SHORT_LINE = 0.1
 
 @kernel
 def action_values(state: np.void, values: np.ndarray, scratch: np.ndarray) -> None:
-    """Write the value of every legal action of a running game, in points, to float32[num_actions]."""
+    """Write the value of every legal action of a running game, in points, to float32 [num_actions]."""
     player: Any = np.int64(state["to_move"])
     sources = 2 * int(state["option_num_players"]) + 2
     if state["phase"] == TILING:
@@ -53,20 +53,20 @@ def action_values(state: np.void, values: np.ndarray, scratch: np.ndarray) -> No
         for destination in range(NUM_DESTINATIONS):
             target = colour * NUM_DESTINATIONS + destination
             if np.int64(state["targets"][player]) >> target & 1:
-                worth = 0.0 if destination == FLOOR else line_worth(state, player, destination, colour)
+                target_value = 0.0 if destination == FLOOR else line_target_value(state, player, destination, colour)
                 for source in range(sources):
                     tiles = int(state["sources"][source, colour])
                     if tiles > 0:
                         values[source * NUM_TARGETS + target] = move_value(
-                            state, player, source, destination, tiles, worth
+                            state, player, source, destination, tiles, target_value
                         )
 
 
 @kernel
 def move_value(
-    state: np.void, player: Integer, source: Integer, destination: Integer, tiles: Integer, worth: float
+    state: np.void, player: Integer, source: Integer, destination: Integer, tiles: Integer, target_value: float
 ) -> float:
-    """Return the value of taking tiles to a destination; `worth` is that of the wall tile its line aims at."""
+    """Return the value of taking tiles to a destination; `target_value` is that of the line's wall tile."""
     before = int(state["floor_count"][player])
     after: Integer = before
     value = 0.0
@@ -79,18 +79,18 @@ def move_value(
         overflow = max(0, tiles - room)
         missing = max(0, room - tiles)
         if missing == 0:
-            value += worth
+            value += target_value
         else:
-            # what is begun now may still be completed; the less is missing, the likelier
-            value += PARTIAL_LINE * worth * (tiles / (destination + 1.0)) - SHORT_LINE * missing
+            # an incomplete line may be completed later; the fewer spaces are empty, the more likely
+            value += PARTIAL_LINE * target_value * (tiles / (destination + 1.0)) - SHORT_LINE * missing
     after = min(FLOOR_SPACES, after + overflow)
     before = min(FLOOR_SPACES, before)
     return value - (FLOOR_COST[after] - FLOOR_COST[before])
 
 
 @kernel
-def line_worth(state: np.void, player: Integer, row: Integer, colour: Integer) -> float:
-    """Return the value of the wall tile that a line of a colour will bring; 0 if no column is open for it."""
+def line_target_value(state: np.void, player: Integer, row: Integer, colour: Integer) -> float:
+    """Return the value of the wall tile of a line with a colour; 0 if no column is open for it."""
     if state["option_wall"] == COLOURED:
         return wall_value(state, player, row, (row + colour) % SIZE, colour)
     best = 0.0
@@ -103,7 +103,7 @@ def line_worth(state: np.void, player: Integer, row: Integer, colour: Integer) -
 
 @kernel
 def wall_value(state: np.void, player: Integer, row: Integer, column: Integer, colour: Integer) -> float:
-    """Return the points of a tile on a wall cell, with the full lines above it already tiled, and bonus shares."""
+    """Return the points of a tile on a wall cell, after tiling the full lines above it, plus fractions of bonuses."""
     down_cells: Any = np.int64(state["column_cells"][player, column])
     if state["option_wall"] == COLOURED:
         for above in range(row):
@@ -121,27 +121,27 @@ def wall_value(state: np.void, player: Integer, row: Integer, column: Integer, c
         in_row += across_cells >> index & 1
         in_column += down_cells >> index & 1
         of_colour += state["row_colours"][player, index] >> colour & 1
-    shares = ROW_BONUS * in_row + COLUMN_BONUS * in_column + COLOUR_BONUS * of_colour
-    return tile_points(across, down) + shares / (SIZE * 2.0)
+    fractions = ROW_BONUS * in_row + COLUMN_BONUS * in_column + COLOUR_BONUS * of_colour
+    return tile_points(across, down) + fractions / (SIZE * 2.0)
 
 
 @kernel
 def projected_scores(state: np.void, scores: np.ndarray) -> None:
-    """Write what each player would have if the round and the game ended now, to int32[players]."""
+    """Write each player's score as if the round and the game ended now, int32 [num_players]."""
     for player in range(int(state["option_num_players"])):
         scores[player] = state["score"][player]
         if state["status"] == RUNNING:
-            scores[player] = _settled_score(state, player)
+            scores[player] = _projected_score(state, player)
 
 
 @kernel
-def _settled_score(state: np.void, player: Integer) -> Integer:
+def _projected_score(state: np.void, player: Integer) -> Integer:
     """Return a player's score with the full lines tiled, the floor line paid and the bonuses (A17, A20, A29).
 
-    On the grey wall each full line takes the open column of the most points; which columns the lines above it close to
-    its colour is left out of account.
+    On the grey wall each full line takes the open column with the most points, ignoring that lines above may close
+    columns to its colour.
     """
-    # the wall as sets of cells, five bits a line: by column, and by colour the rows that have it
+    # the wall as sets of five bits: the cells of each column, and for each colour the rows that have it
     columns: Any = np.int64(0)
     colours: Any = np.int64(0)
     for index in range(SIZE):
@@ -176,7 +176,7 @@ def _settled_score(state: np.void, player: Integer) -> Integer:
 def _best_tile(
     state: np.void, player: Integer, row: Integer, colour: Integer, across: Integer, columns: Integer
 ) -> tuple[Integer, Integer]:
-    """Return the column of the most points for the tile of a full line, -1 if none is open, and the points (A19)."""
+    """Return the best open column for the tile of a full line, -1 if none is open, and its points (A19)."""
     candidates = 1 << (row + colour) % SIZE if state["option_wall"] == COLOURED else open_columns(state, player, row)
     best = -1
     best_gain: Integer = 0

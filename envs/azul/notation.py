@@ -23,7 +23,7 @@ PHASES = ("offer", "tiling")
 
 
 def move(options: dict[str, Any], action: int, state: np.void | None) -> dict[str, Any]:
-    """Return the move of an action; a column without the state has no row."""
+    """Return the move of an action; without the state a column action has no row."""
     source, target = divmod(action, NUM_TARGETS)
     if source > num_factories(options["num_players"]):
         if state is None:
@@ -40,7 +40,7 @@ def move(options: dict[str, Any], action: int, state: np.void | None) -> dict[st
 def action(options: dict[str, Any], move: Any, state: np.void | None) -> int:
     """Return the action of a move; ValueError that names the key if there is none.
 
-    A column may come without its row; a row that is not the one that waits in the state is refused.
+    A column may come without its row; a row other than the one being tiled in the state is rejected.
     """
     if isinstance(move, dict) and "column" in move:
         return _column_action(options, move, state)
@@ -116,10 +116,10 @@ def _board(state: np.void, player: int) -> dict[str, Any]:
 
 
 def chance_free(before: dict[str, Any], after: dict[str, Any]) -> dict[str, Any]:
-    """Return of a position, one move after another, what chance did not decide; both are valid positions.
+    """Return the parts of a position that chance did not decide, one move after another position; both are valid.
 
-    Chance fills the factories when a new round begins. How many tiles each factory gets and how many the bag keeps
-    follows from the rules (A5, A6), as does the lid: untouched, or all of it gone into the bag.
+    Chance fills the factories when a new round begins. The rules determine how many tiles each factory gets and how
+    many stay in the bag (A5, A6), and the lid: unchanged, or emptied into the bag.
     """
     if after["round"] == before["round"]:
         return after

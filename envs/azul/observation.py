@@ -1,7 +1,7 @@
-"""Azul's observation: everything public, from the own seat, as one float32 vector.
+"""Azul's observation: all public information, seen from one seat, as one float32 vector.
 
-`fields` lists the parts in order; docs/azul.md shows the index ranges. Players are turned so that the own board
-comes first, then the others in turn order. Everything in Azul is public but the order of the bag.
+`fields` lists the parts in order; docs/azul.md has the index ranges. The own board comes first, then the others in
+turn order. Everything in Azul is public except the order of the bag.
 """
 
 from typing import Any
@@ -58,7 +58,7 @@ def fields(options: dict[str, Any], encoding: str) -> tuple[ObservationField, ..
 
 @kernel
 def observe(state: np.void, seat: Integer, encoding: Integer, observation: np.ndarray) -> None:
-    """Write the observation of a seat to float32[observation size]; there is one form."""
+    """Write the observation of a seat, float32 [observation_size]; there is one encoding."""
     at = _observe_table(state, seat, observation)
     players = int(state["option_num_players"])
     for distance in range(players):

@@ -1,4 +1,4 @@
-"""Reading Azul's positions: into a record, refusing what the rules exclude."""
+"""Parsing of Azul's positions into records; positions that the rules exclude are rejected."""
 
 from typing import Any
 
@@ -16,7 +16,7 @@ from ..records.position_validation import (
     refuse,
 )
 from ..system.messages import shorten
-from .placement import fill_derived
+from .placement import update_derived_fields
 from .scoring import complete_rows, open_columns
 from .state import (
     COLOURS,
@@ -35,7 +35,7 @@ _MAX_SCORE = 30_000
 
 
 def fill(options: dict[str, Any], own: dict[str, Any], phase: str, state: np.void) -> None:
-    """Fill a record, with `over` and `to_move` set, from Azul's own keys of a position; ValueError if it cannot be."""
+    """Fill a record, whose `status` and `to_move` are set, from Azul's keys; ValueError if they are impossible."""
     keys = [*_KEYS, "row"] if phase == "tiling" else list(_KEYS)
     check_object(own, "position", keys)
     players = options["num_players"]
@@ -52,7 +52,7 @@ def fill(options: dict[str, Any], own: dict[str, Any], phase: str, state: np.voi
     for player, board in enumerate(check_list(own["players"], "players", length=players)):
         _fill_board(options, board, player, state)
     _check_tiles(state)
-    fill_derived(state)
+    update_derived_fields(state)
     _check_markers(options, state)
     if phase == OVER:
         _check_over(options, state)
@@ -115,7 +115,7 @@ def _fill_wall(options: dict[str, Any], wall: Any, player: int, state: np.void) 
 
 
 def _check_tiles(state: np.void) -> None:
-    """Every colour has 20 tiles (A1)."""
+    """Check that there are 20 tiles of every colour (A1)."""
     for colour in range(NUM_COLOURS):
         tiles = int(state["sources"][:, colour].sum()) + int(state["bag"][colour]) + int(state["lid"][colour])
         tiles += int(state["floor"][:, colour].sum()) + int((state["wall"] == 1 + colour).sum())
@@ -202,7 +202,7 @@ def _check_table_empty(state: np.void) -> None:
 
 
 def ending_error(state: np.void) -> str | None:
-    """Return why a finished game cannot have ended so (A26-A28), or None if it can."""
+    """Return why a finished game cannot have ended like this (A26-A28), or None if it can."""
     complete = any(complete_rows(state, player) for player in range(state["option_num_players"]))
     at_limit = state["round"] == state["option_max_rounds"]
     empty = not state["bag"].any() and not state["lid"].any()

@@ -1,6 +1,6 @@
-"""The set of targets of a player: which colours his pattern lines and his floor admit (A12).
+"""The set of targets of a player: the colours that the player's pattern lines and floor line accept (A12).
 
-Bit 6 * colour + destination; destinations 0-4 are lines, 5 the floor, which always admits everything.
+Bit 6 * colour + destination; destinations 0-4 are lines, 5 the floor line, which accepts everything.
 """
 
 from typing import Any
@@ -15,20 +15,20 @@ LINE_0 = sum(1 << (NUM_DESTINATIONS * colour) for colour in range(NUM_COLOURS))
 
 
 @kernel
-def mark_line_closed(state: np.void, player: Integer, line: Integer) -> None:
-    """A line became full: it admits no colour."""
+def mark_line_full(state: np.void, player: Integer, line: Integer) -> None:
+    """Update the targets of a full line: it accepts no colour."""
     state["targets"][player] &= ~(LINE_0 << line)
 
 
 @kernel
 def mark_line_colour(state: np.void, player: Integer, line: Integer, colour: Integer) -> None:
-    """A line holds its first tiles, with room left: it admits their colour alone."""
+    """Update the targets of a partly filled line: it accepts only its colour."""
     state["targets"][player] &= ~(LINE_0 << line) | 1 << (NUM_DESTINATIONS * colour + line)
 
 
 @kernel
-def mark_line_open(state: np.void, player: Integer, line: Integer) -> None:
-    """A line became empty: it admits the colours that its wall row does not hold yet."""
+def mark_line_empty(state: np.void, player: Integer, line: Integer) -> None:
+    """Update the targets of an empty line: it accepts the colours that its wall row does not have yet."""
     targets = int(state["targets"][player]) & ~(LINE_0 << line)
     for colour in range(NUM_COLOURS):
         if state["row_colours"][player, line] >> colour & 1 == 0:
@@ -37,7 +37,7 @@ def mark_line_open(state: np.void, player: Integer, line: Integer) -> None:
 
 
 @kernel
-def fill_derived(state: np.void) -> None:
+def update_derived_fields(state: np.void) -> None:
     """Compute every derived field of a record from the others (see state.py)."""
     for source in range(len(state["present"])):
         state["present"][source] = 0
@@ -59,16 +59,16 @@ def fill_derived(state: np.void) -> None:
             # plain Python needs numpy's integers in bit operations on a record's fields
             line: Any = np.int64(index)
             count = int(state["line_count"][player, line])
-            mark_line_open(state, player, line)
+            mark_line_empty(state, player, line)
             if count == line + 1:
-                mark_line_closed(state, player, line)
+                mark_line_full(state, player, line)
             elif count > 0:
                 mark_line_colour(state, player, line, int(state["line_colour"][player, line]) - 1)
 
 
 @kernel
 def record_wall_tile(state: np.void, player: Integer, row: Integer, column: Integer, colour: Integer) -> None:
-    """Enter a tile that was put on the wall into the derived sets of rows and columns."""
+    """Add a new wall tile to the derived sets of rows and columns."""
     state["row_colours"][player, row] |= 1 << colour
     state["column_colours"][player, column] |= 1 << colour
     state["row_cells"][player, row] |= 1 << column

@@ -1,8 +1,8 @@
 """Azul's offer: set-up, dealing, legal moves and taking tiles, as kernels on one record (see state.py).
 
 Actions: 30 * source + 6 * colour + destination for the offer (source 0 is the centre, 1 + f factory f;
-destinations 0-4 are pattern lines, 5 the floor line), then five actions "column 0" .. "column 4" for the tiling of the
-grey wall, behind the last factory's. Numbers like A12 are those of the rules in docs/azul.md.
+destinations 0-4 are pattern lines, 5 the floor line). For the tiling of the grey wall, five actions "column 0" ..
+"column 4" follow those of the last factory. Numbers like A12 refer to the rules in docs/azul.md.
 """
 
 from typing import Any
@@ -15,7 +15,7 @@ from ..engine.counts import draw_from_counts
 from ..engine.standing import next_player
 from ..engine.state import RUNNING
 from .observation import observe
-from .placement import COLOUR_TARGETS, mark_line_closed, mark_line_colour
+from .placement import COLOUR_TARGETS, mark_line_colour, mark_line_full
 from .scoring import pending_column_choices, scores_and_ranks, tile_from, tile_line_at
 from .state import (
     CENTRE,
@@ -46,7 +46,7 @@ __all__ = [
 
 @kernel
 def reset(state: np.void) -> None:
-    """Set up a game on a record that is zero but for options and random stream (A1-A4), and deal round 1."""
+    """Set up a game in a record that is zero except for options and random stream (A1-A4), and deal round 1."""
     for colour in range(NUM_COLOURS):
         state["bag"][colour] = TILES_PER_COLOUR
     for player in range(state["option_num_players"]):
@@ -57,7 +57,7 @@ def reset(state: np.void) -> None:
 
 @kernel
 def deal(state: np.void) -> None:
-    """Fill the factories from the bag, and from the lid when the bag is empty (A5, A6); the marker to the centre."""
+    """Fill the factories from the bag, then from the lid (A5, A6), and put the marker in the centre."""
     in_bag: Integer = 0
     in_lid: Integer = 0
     for kind in range(NUM_COLOURS):
@@ -98,7 +98,7 @@ def count_legal(state: np.void) -> Integer:
 
 @kernel
 def nth_legal(state: np.void, n: Integer) -> Integer:
-    """Return the n-th legal action, from 0, in the order of the actions; n has to be below `count_legal`."""
+    """Return the n-th legal action, counted from 0; n must be below `count_legal`."""
     sources = 2 * state["option_num_players"] + 2
     if state["phase"] == TILING:
         return sources * NUM_TARGETS + nth_bit(pending_column_choices(state), n)
@@ -129,7 +129,7 @@ def is_legal(state: np.void, action: Integer) -> Truth:
 
 @kernel
 def legal_mask(state: np.void, mask: np.ndarray) -> None:
-    """Write 1 for legal and 0 for other actions to int8[num_actions]; all 0 when the game is over."""
+    """Write the mask, int8 [num_actions]: 1 for legal actions, all 0 when the game is over."""
     sources = 2 * state["option_num_players"] + 2
     admitted = 0
     if state["status"] == RUNNING and state["phase"] == OFFER:
@@ -149,9 +149,9 @@ def legal_mask(state: np.void, mask: np.ndarray) -> None:
 
 @kernel
 def apply(state: np.void, action: Integer) -> None:
-    """Play a legal action and all that follows without a decision, up to the next decision or the end.
+    """Play a legal action and everything that follows automatically, up to the next decision or the end.
 
-    An illegal one, any integer, leaves the record meaningless or as it is, and nothing else is written to.
+    An illegal action, any integer, leaves the record meaningless or unchanged, and writes to nothing else.
     """
     if state["phase"] == TILING:
         player: Any = np.int64(state["to_move"])
@@ -186,7 +186,7 @@ def _finish_tiling(state: np.void, player: Integer, row: Integer) -> None:
 
 @kernel
 def _take(state: np.void, player: Integer, source: Integer, colour: Integer) -> Integer:
-    """Take all tiles of a colour from a source, with what follows for the centre and the marker (A9-A11)."""
+    """Take all tiles of a colour from a source; update the centre and the marker (A9-A11)."""
     tiles = int(state["sources"][source, colour])
     state["sources"][source, colour] = 0
     if source == CENTRE:
@@ -207,14 +207,14 @@ def _take(state: np.void, player: Integer, source: Integer, colour: Integer) -> 
 
 @kernel
 def _put(state: np.void, player: Integer, colour: Integer, destination: Integer, tiles: Integer) -> None:
-    """Put tiles on a line, what does not fit on the floor, and what does not fit there into the lid (A13, A14)."""
+    """Put tiles on a line, the overflow on the floor line, and its overflow into the lid (A13, A14)."""
     if destination != FLOOR:
         count = int(state["line_count"][player, destination])
         fitting = min(tiles, destination + 1 - count)
         state["line_count"][player, destination] = count + fitting
         tiles -= fitting
         if count + fitting == destination + 1:
-            mark_line_closed(state, player, destination)
+            mark_line_full(state, player, destination)
         elif count == 0:
             mark_line_colour(state, player, destination, colour)
         state["line_colour"][player, destination] = 1 + colour
@@ -226,4 +226,4 @@ def _put(state: np.void, player: Integer, colour: Integer, destination: Integer,
 
 @kernel
 def determinize(state: np.void, seat: Integer) -> None:
-    """Deal anew what a seat cannot see: in Azul the order of the bag alone, which the random stream decides."""
+    """Resample what a seat cannot see: only the order of the bag, which the random stream decides."""

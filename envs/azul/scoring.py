@@ -6,7 +6,7 @@ import numpy as np
 
 from ..engine.compilation import Integer, Truth, kernel
 from ..engine.state import ENDED, TRUNCATED
-from .placement import mark_line_open, record_wall_tile
+from .placement import mark_line_empty, record_wall_tile
 from .state import COLOURED, FLOOR_COST, FLOOR_SPACES, MARKER_IN_CENTRE, NUM_COLOURS, SIZE, TILING
 
 FULL = (1 << SIZE) - 1
@@ -27,7 +27,7 @@ def open_columns(state: np.void, player: Integer, row: Integer) -> Integer:
 
 @kernel
 def pending_column_choices(state: np.void) -> Integer:
-    """Return the set of columns (5 bits) between which the player who tiles has to choose."""
+    """Return the set of columns (5 bits) from which the tiling player has to choose."""
     player: Any = np.int64(state["to_move"])
     row: Any = np.int64(state["row"])
     return open_columns(state, player, row)
@@ -35,9 +35,9 @@ def pending_column_choices(state: np.void) -> Integer:
 
 @kernel
 def tile_from(state: np.void, player: Integer, row: Integer) -> Truth:
-    """Tile from a player's row on until all have tiled, or somebody has to choose a column (A16, A23).
+    """Tile from a player's row on until all players are done, or one has to choose a column (A16, A23).
 
-    Returns True when a new round is to be dealt; False when a column is to be chosen or the game is over.
+    Return True if a new round must be dealt; False if a column must be chosen or the game is over.
     """
     while True:
         for line in range(row, SIZE):
@@ -55,7 +55,7 @@ def tile_from(state: np.void, player: Integer, row: Integer) -> Truth:
 
 @kernel
 def _tile_line(state: np.void, player: Integer, row: Integer) -> Truth:
-    """Tile a full line if nothing is to be decided; return True if a column is to be chosen."""
+    """Tile a full line if there is no choice; return True if a column must be chosen."""
     if state["option_wall"] == COLOURED:
         colour = int(state["line_colour"][player, row]) - 1
         tile_line_at(state, player, row, (colour + row) % SIZE)
@@ -74,7 +74,7 @@ def _tile_line(state: np.void, player: Integer, row: Integer) -> Truth:
 
 @kernel
 def tile_line_at(state: np.void, player: Integer, row: Integer, column: Integer) -> None:
-    """Move one tile of a full line to a wall cell, score it, and put the others into the lid (A17, A19)."""
+    """Move one tile of a full line to a wall cell, score it, and put the other tiles into the lid (A17, A19)."""
     colour = int(state["line_colour"][player, row]) - 1
     state["wall"][player, row, column] = 1 + colour
     record_wall_tile(state, player, row, column, colour)
@@ -112,7 +112,7 @@ def tile_points(across: Integer, down: Integer) -> Integer:
 
 @kernel
 def _drop_line(state: np.void, player: Integer, row: Integer) -> None:
-    """No column is open: the whole line falls on the floor (A23)."""
+    """Move a full line without an open column to the floor line (A23)."""
     colour = int(state["line_colour"][player, row]) - 1
     overflow = min(row + 1, FLOOR_SPACES - int(state["floor_count"][player]))
     state["floor_count"][player] += overflow
@@ -125,12 +125,12 @@ def _drop_line(state: np.void, player: Integer, row: Integer) -> None:
 def _empty_line(state: np.void, player: Integer, row: Integer) -> None:
     state["line_count"][player, row] = 0
     state["line_colour"][player, row] = 0
-    mark_line_open(state, player, row)
+    mark_line_empty(state, player, row)
 
 
 @kernel
 def _pay_floor(state: np.void, player: Integer) -> None:
-    """Pay for the floor line and empty it into the lid (A20)."""
+    """Subtract the cost of the floor line and empty it into the lid (A20)."""
     cost = FLOOR_COST[int(state["floor_count"][player])]
     state["score"][player] = max(0, int(state["score"][player]) - cost)
     state["floor_count"][player] = 0
@@ -142,7 +142,7 @@ def _pay_floor(state: np.void, player: Integer) -> None:
 
 @kernel
 def _end_round(state: np.void) -> Truth:
-    """End the game (A26-A29) or begin the next round (A21); return True if that is to be dealt."""
+    """End the game (A26-A29) or begin the next round (A21); return True if it must be dealt."""
     complete: Truth = False
     for player in range(state["option_num_players"]):
         complete = complete or complete_rows(state, player) > 0
@@ -154,8 +154,8 @@ def _end_round(state: np.void) -> Truth:
         if state["marker"] != MARKER_IN_CENTRE:
             state["start"] = state["marker"]
         return True
-    cut_off = not complete and state["round"] >= state["option_max_rounds"]
-    state["status"] = TRUNCATED if cut_off else ENDED
+    truncated = not complete and state["round"] >= state["option_max_rounds"]
+    state["status"] = TRUNCATED if truncated else ENDED
     for player in range(state["option_num_players"]):
         state["score"][player] += bonus(state, player)
     return False
@@ -172,7 +172,7 @@ def complete_rows(state: np.void, player: Integer) -> Integer:
 
 @kernel
 def bonus(state: np.void, player: Integer) -> Integer:
-    """Return the points at the end for complete rows, columns and colours (A29)."""
+    """Return the final bonus for complete rows, columns and colours (A29)."""
     points = 0
     everywhere = FULL
     for index in range(SIZE):
@@ -189,13 +189,13 @@ def bonus(state: np.void, player: Integer) -> Integer:
 
 @kernel
 def scores_and_ranks(state: np.void, scores: np.ndarray, ranks: np.ndarray) -> None:
-    """Write each player's score and place (0 the winners; ties share the better place) to int32 arrays (A30)."""
+    """Write scores and ranks, int32 [num_players] (A30); rank 0 wins, and tied players share the better rank."""
     players = state["option_num_players"]
     for player in range(players):
         scores[player] = state["score"][player]
         ranks[player] = 0
         for other in range(players):
-            ahead: Integer = int(state["score"][other]) - int(state["score"][player])
-            if ahead == 0:
-                ahead = complete_rows(state, other) - complete_rows(state, player)
-            ranks[player] += ahead > 0
+            lead: Integer = int(state["score"][other]) - int(state["score"][player])
+            if lead == 0:
+                lead = complete_rows(state, other) - complete_rows(state, player)
+            ranks[player] += lead > 0

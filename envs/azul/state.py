@@ -5,8 +5,8 @@ A *set of targets* is 30 bits, bit 6 * colour + destination; destinations 0-4 ar
 
 | field | dtype | meaning |
 |---|---|---|
-| `phase` | uint8 | 0 offer, 1 tiling (a column is to be chosen, grey wall only) |
-| `row` | uint8 | tiling: the row of the full line that waits for a column |
+| `phase` | uint8 | 0 offer, 1 tiling (a column must be chosen, grey wall only) |
+| `row` | uint8 | tiling: the row of the full line that needs a column |
 | `round` | int16 | the round, from 1 |
 | `start` | uint8 | the player who began this round |
 | `marker` | int8 | -1 in the centre, else the player who took it this round |
@@ -20,15 +20,14 @@ A *set of targets* is 30 bits, bit 6 * colour + destination; destinations 0-4 ar
 | `floor` | uint8[4, 5] | tiles of each colour on the floor line |
 | `floor_count` | uint8[4] | pieces on the floor line, the marker included |
 | `floor_marker` | uint8[4] | 1 if the marker fills a space of this floor line |
-| `present` | uint32[10] | derived: all targets (30 bits) of the colours that lie at the source |
-| `targets` | uint32[4] | derived: the targets that the player's lines, wall and floor admit (A12) |
+| `present` | uint32[10] | derived: all targets (30 bits) of the colours at the source |
+| `targets` | uint32[4] | derived: the targets that the player's lines, wall and floor line accept (A12) |
 | `row_colours` | uint8[4, 5] | derived: the set of colours of each wall row |
 | `column_colours` | uint8[4, 5] | derived: the set of colours of each wall column |
 | `row_cells` | uint8[4, 5] | derived: the set of filled columns of each wall row |
 | `column_cells` | uint8[4, 5] | derived: the set of filled rows of each wall column |
 
-The derived fields are kept up to date where the others change, so that the legal moves of a source are one
-bitwise and.
+The derived fields are updated together with the others, so that the legal moves of a source are one bitwise AND.
 """
 
 from ..engine.state import MAX_SCORE, Field

@@ -1,12 +1,12 @@
-"""Azul's symmetries: what may be exchanged in a position without changing the game, for augmenting training data.
+"""Azul's symmetries: permutations of a position that do not change the game, for data augmentation.
 
-- The factories, in any order: a move names one alone (A9), all give to the same centre (A10), and every round fills
-  them anew, each alike (A5). That a short deal (A6) leaves the last ones empty binds no later move. The centre stays.
-- Grey wall: the colours, in any order: there are as many tiles of each (A1), and no rule names one (A12, A22, A29).
-- Grey wall: the columns of each wall, from left to right or from right to left, each wall for itself: runs,
-  open columns, complete rows and columns stay what they are (A19, A22, A29), and no other order keeps all neighbours.
+- The factories, in any order: a move uses only one (A9), all have the same centre (A10), and every round refills them
+  in the same way (A5). That a short deal (A6) leaves the last ones empty has no effect later. The centre is fixed.
+- Grey wall: the colours, in any order: all have the same number of tiles (A1), and no rule names one (A12, A22, A29).
+- Grey wall: the columns of each wall, mirrored or not, each wall independently: runs, open columns, complete rows and
+  columns are preserved (A19, A22, A29), and no other order preserves all neighbours.
 
-The coloured wall binds colours to columns, and that differently in every row (A18): there neither may be exchanged.
+The coloured wall ties colours to columns, differently in every row (A18): neither can be permuted there.
 The lines and rows are all different (A3).
 """
 
@@ -21,7 +21,7 @@ from .state import NUM_COLOURS, NUM_DESTINATIONS, SIZE, num_factories
 
 
 class Symmetries(NamedTuple):
-    """One symmetry a row."""
+    """One symmetry per row."""
 
     factories: np.ndarray  # int64 [n, factories]: the factory whose tiles each gets
     colours: np.ndarray  # int64 [n, 5]: the colour whose tiles become those of each
@@ -53,10 +53,10 @@ def apply(
     observation: np.ndarray,
     policies: tuple[np.ndarray, ...],
 ) -> tuple[np.ndarray, tuple[np.ndarray, ...]]:
-    """Return new arrays, in which every row is that of the position under its symmetry.
+    """Return new arrays in which every row is transformed by its symmetry.
 
-    observation: float32 [n, observation_size], as the player to move sees it; policies: any numbers by action, as
-    masks are, each [n, num_actions].
+    observation: float32 [n, observation_size], as the player to move sees it; policies: arrays indexed by
+    action, such as masks, each [n, num_actions].
     """
     centre_first = np.pad(1 + symmetries.factories, ((0, 0), (1, 0)))
     sources = _of_each(centre_first, symmetries.colours)
@@ -74,7 +74,7 @@ def apply(
 
 
 def _origins(options: dict[str, Any], symmetries: Symmetries, name: str, distance: int) -> np.ndarray | None:
-    """Return from which place each number of a part of the observation comes, int64 [n, size]; None: all stay."""
+    """Return the source index of each number in a part of the observation, int64 [n, size]; None: unchanged."""
     colours = symmetries.colours
     if name in ("bag", "lid", "floor tiles"):
         return colours
@@ -91,7 +91,7 @@ def _of_each(groups: np.ndarray, members: np.ndarray) -> np.ndarray:
 
 
 def _columns(symmetries: Symmetries, distance: int) -> np.ndarray:
-    """Return from which column of a wall each gets its tiles, int64 [n, 5]."""
+    """Return the source column of each column of a wall, int64 [n, 5]."""
     columns = np.arange(SIZE)
     return np.where(symmetries.mirrored[:, distance, None], columns[::-1], columns)
 

@@ -1,10 +1,10 @@
-"""What Azul's records that the rules can reach have in common, as a kernel on one record (see state.py)."""
+"""Invariants of Azul's reachable records, as a kernel on one record (see state.py)."""
 
 import numpy as np
 
 from ..engine.compilation import Integer, Truth, kernel
 from ..engine.state import RUNNING
-from .placement import fill_derived
+from .placement import update_derived_fields
 from .scoring import pending_column_choices
 from .state import COLOURED, FLOOR_SPACES, GREY, MARKER_IN_CENTRE, NUM_COLOURS, OFFER, SIZE, TILES_PER_COLOUR, TILING
 
@@ -25,7 +25,7 @@ _ABSENT, _OPTIONS, _LINE, _FLOOR, _WALL, _TILES, _TABLE, _DERIVED, _PHASE = rang
 
 @kernel
 def find_fault(state: np.void, spare: np.void) -> Integer:
-    """Return the index of a sentence of FAULTS that is true of a record whose fields are all in range, 0 if none is."""
+    """Return the index in FAULTS of a violated invariant, 0 if there is none; all fields are in range."""
     players = np.int64(state["option_num_players"])
     if state["round"] > state["option_max_rounds"] or state["start"] >= players or state["marker"] >= players:
         return _OPTIONS
@@ -57,7 +57,7 @@ def _board_fault(state: np.void, player: Integer) -> Integer:
 
 @kernel
 def _wall_is_possible(state: np.void, player: Integer) -> Truth:
-    """Tell whether no colour stands twice in a row or a column of the wall, nor is on a line of such a row."""
+    """Tell whether no colour is twice in a row or column of the wall, or on the line of a row that has it."""
     for row in range(SIZE):
         for column in range(SIZE):
             tile = np.int64(state["wall"][player, row, column])
@@ -104,15 +104,15 @@ def _table_fault(state: np.void, spare: np.void, players: Integer) -> Integer:
     for colour in range(NUM_COLOURS):
         if _count_tiles(state, players, colour) != TILES_PER_COLOUR:
             return _TILES
-    fill_derived(spare)
-    if not _same_derived(state, spare):
+    update_derived_fields(spare)
+    if not _derived_fields_match(state, spare):
         return _DERIVED
     return 0 if _phase_is_possible(state, players) else _PHASE
 
 
 @kernel
 def _count_tiles(state: np.void, players: Integer, colour: Integer) -> Integer:
-    """Return how many tiles of a colour there are anywhere."""
+    """Return the total number of tiles of a colour."""
     tiles = np.int64(state["bag"][colour]) + np.int64(state["lid"][colour])
     for source in range(len(state["sources"])):
         tiles += state["sources"][source, colour]
@@ -127,7 +127,7 @@ def _count_tiles(state: np.void, players: Integer, colour: Integer) -> Integer:
 
 
 @kernel
-def _same_derived(state: np.void, spare: np.void) -> Truth:
+def _derived_fields_match(state: np.void, spare: np.void) -> Truth:
     for source in range(len(state["present"])):
         if state["present"][source] != spare["present"][source]:
             return False
@@ -146,7 +146,7 @@ def _same_derived(state: np.void, spare: np.void) -> Truth:
 @kernel
 def _phase_is_possible(state: np.void, players: Integer) -> Truth:
     marker = np.int64(state["marker"])
-    # whoever took the marker has it on the floor line, if there was room, until that is paid
+    # the player with the marker has it on the floor line, if there was room, until the line is paid
     kept = marker == MARKER_IN_CENTRE
     if not kept:
         kept = state["floor_marker"][marker] > 0 or state["floor_count"][marker] == FLOOR_SPACES
@@ -154,12 +154,12 @@ def _phase_is_possible(state: np.void, players: Integer) -> Truth:
         return state["tiles_left"] > 0 and kept
     if state["tiles_left"] > 0:
         return False
-    # players tile in turn order from the one who began the round on
+    # players tile in turn order, beginning with the start player
     waiting: Integer = np.int64(0)
     if state["status"] == RUNNING:
         if state["phase"] != TILING or state["option_wall"] != GREY:
             return False
-        # the row that waits is the first full line, and there is a choice
+        # the row to tile is the first full line, and there is a choice
         columns = np.int64(pending_column_choices(state))
         if _first_full_line(state, np.int64(state["to_move"])) != state["row"] or columns & (columns - 1) == 0:
             return False

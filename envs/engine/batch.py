@@ -5,7 +5,7 @@
 | `states` | record [n] | the games |
 | `actions` | int64 [n] | one action per game |
 | `mask` | int8 [n, num_actions] or [0, num_actions] to leave it out | 1 legal, 0 not |
-| `observation` | float32 [n, size] or [0, size] to leave it out | seen from the seat to move |
+| `observation` | float32 [n, observation_size] or [0, observation_size] to leave it out | seen from the seat to move |
 | `seats` | int64 [n] | a seat of each game |
 """
 
@@ -37,25 +37,25 @@ ILLEGAL, OVER = -1, -2
 
 
 class Games(NamedTuple):
-    """The arrays of n games that are stepped together."""
+    """The arrays of n games that are stepped in one call."""
 
     states: np.ndarray
     """record [n]"""
     outcomes: np.ndarray
-    """`outcome_dtype` [n], what the last step brought"""
+    """`outcome_dtype` [n], the results of the last step"""
     finals: np.ndarray
-    """record [n], the last game that ended in each place"""
+    """record [n], the last finished game at each index"""
     template: np.ndarray
-    """record [1], zero but for the options: what every game begins with"""
+    """record [1], zero except for the options; every game starts as a copy of it"""
     settings: np.ndarray
-    """`rewards.SETTINGS_DTYPE` [1]"""
+    """`rewards.REWARD_SETTINGS` [1]"""
     mask: np.ndarray
     """int8 [num_actions], a buffer"""
 
 
 @kernel
 def reset_games(states: np.ndarray, template: np.ndarray, seeds: np.ndarray, start: int, stop: int) -> None:
-    """Set up the games start .. stop - 1 from their seeds (uint64 [n])."""
+    """Set up the games start .. stop - 1 from their seeds, uint64 [n]."""
     for index in range(start, stop):
         states[index] = template[0]
         _reset_one(states[index], seeds[index])
@@ -104,8 +104,8 @@ def find_outside(states: np.ndarray, actions: np.ndarray, num_actions: int, star
 def step(games: Games, actions: np.ndarray, mask: np.ndarray, observation: np.ndarray, start: int, stop: int) -> int:
     """Play one action in each of the games start .. stop - 1.
 
-    With the setting `check` the first illegal action's index is returned, without it the first one's that is no action
-    of the game, and nothing has changed; otherwise -1. Games that are over stay as they are.
+    Return the index of the first illegal action, and change nothing; -1 if there is none. Without the setting `check`
+    only an action outside 0 .. num_actions - 1 counts as illegal. Finished games stay as they are.
     """
     states = games.states
     encoding = int(games.settings[0]["observation"])
@@ -126,11 +126,10 @@ def step(games: Games, actions: np.ndarray, mask: np.ndarray, observation: np.nd
 
 @kernel
 def step_subset(games: Games, indices: np.ndarray, actions: np.ndarray, last_call: np.ndarray, call: int) -> int:
-    """Play actions[k] in the game indices[k] (int64 [k]); the other games stay as they are.
+    """Play actions[k] in the game indices[k], both int64 [k]; the other games stay as they are.
 
-    The first k is returned, and nothing has changed, whose game is none or has been met before, or whose action is,
-    with `check`, not legal, without it not an action of the game; otherwise -1. `last_call` int64 [n] holds numbers of
-    other calls than this one, `call`.
+    Return the first k whose index is invalid or repeated, or whose action is illegal (see `step`), and change nothing;
+    -1 if there is none. `last_call`, int64 [n], is the number of the last call with each game, `call` that of this one.
     """
     states = games.states
     for k in range(len(indices)):
@@ -187,17 +186,17 @@ def _step_one(games: Games, index: int, action: int) -> None:
 
 @kernel
 def apply_one(states: np.ndarray, action: int) -> None:
-    """Play one legal action in the only game of a batch, and nothing else."""
+    """Play one legal action in a batch of one game, and nothing else."""
     apply(states[0], action)
     states[0]["ply"] += 1
 
 
 @kernel
-def play_one(states: np.ndarray, action: int, encoding: int, mask: np.ndarray, observation: np.ndarray) -> int:
-    """Play an action in the only game of a batch, which is running; return who moves next, or OVER.
+def step_one(states: np.ndarray, action: int, encoding: int, mask: np.ndarray, observation: np.ndarray) -> int:
+    """Play an action in a batch of one running game; return who moves next, or OVER.
 
-    `mask` int8 [num_actions] and `observation` float32 [size], in the encoding, are written for the player who moves
-    next. An action that is not legal changes nothing in the game, and ILLEGAL is returned.
+    Write `mask`, int8 [num_actions], and `observation`, float32 [observation_size], for the player who moves next.
+    If the action is illegal, return ILLEGAL and do not change the game.
     """
     state = states[0]
     if not is_legal(state, action, mask):
@@ -231,7 +230,7 @@ def write_observations(
 def choose_random(
     states: np.ndarray, streams: np.ndarray, actions: np.ndarray, mask: np.ndarray, start: int, stop: int
 ) -> None:
-    """Choose a legal action of each game, all equally likely, from its own stream; -1 in a finished game.
+    """Choose a uniformly random legal action of each game, from its own stream; -1 in a finished game.
 
     `mask`, int8 [num_actions], is a buffer.
     """
@@ -252,7 +251,7 @@ def play_out(states: np.ndarray, streams: np.ndarray, max_plies: int, mask: np.n
         while plies < max_plies and state["status"] == RUNNING:
             action = choose_uniform(state, streams[index], mask)
             if action == NO_ACTION:
-                # nothing is legal in games that have not begun
+                # a game before its first reset has no legal actions
                 break
             apply(state, action)
             state["ply"] += 1
@@ -277,9 +276,9 @@ def write_projected_scores(states: np.ndarray, scores: np.ndarray, ranks: np.nda
 
 @kernel
 def determinize_games(states: np.ndarray, seats: np.ndarray, stream: np.ndarray) -> None:
-    """Resample, in place, whatever a seat of each game cannot see, its future included, from one stream.
+    """Resample, in place, everything that a seat of each game cannot see, future chance included, from one stream.
 
-    The seed, which tells all that, becomes 0.
+    The seed, which would reveal all of it, becomes 0.
     """
     for index in range(len(states)):
         states[index]["seed"] = 0
@@ -289,7 +288,7 @@ def determinize_games(states: np.ndarray, seats: np.ndarray, stream: np.ndarray)
 
 @kernel
 def write_action_values(states: np.ndarray, values: np.ndarray, scratch: np.ndarray) -> None:
-    """Write the heuristic's values of the legal actions of running games, float32 [n, num_actions]; others are -inf.
+    """Write the heuristic's values of legal actions in running games, float32 [n, num_actions]; all others are -inf.
 
     `scratch` is int64 [SCRATCH_SIZE], a buffer.
     """
@@ -301,7 +300,7 @@ def write_action_values(states: np.ndarray, values: np.ndarray, scratch: np.ndar
 
 @kernel
 def choose_greedy(states: np.ndarray, stream: np.ndarray, actions: np.ndarray, workspace: Workspace) -> None:
-    """Choose the action of the highest value of the heuristic, ties broken at random; -1 in a finished game."""
+    """Choose the action with the highest heuristic value, ties broken at random; -1 in a finished game."""
     values = workspace.values
     for index in range(len(states)):
         if states[index]["status"] != RUNNING:

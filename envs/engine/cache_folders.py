@@ -1,8 +1,8 @@
 """Where compiled kernels are kept: in folders that nobody else can write to.
 
 A root holds one folder per version of the sources. A compiled kernel is a pickle, which may run anything when it is
-read, so that folders and files which others could have written are never used. Where files have no owners (Windows),
-the user's own folders are taken as they are.
+read, so folders and files that others could have written are never used. Where files have no owners (Windows),
+the user's own folders are trusted.
 """
 
 import atexit
@@ -21,9 +21,9 @@ from pathlib import Path
 
 VARIABLE = "MEEPLEZOO_CACHE_DIR"
 KERNEL, UNFINISHED = ".kernel", ".unfinished"
-"""How the names of our files end; nothing else is ever removed."""
+"""The suffixes of our files; nothing else is ever removed."""
 MARKER = "meeplezoo-kernels.txt"
-"""Stands in every folder of kernels; without it nothing is removed from a folder."""
+"""The marker file of a folder of kernels; nothing is removed from a folder without it."""
 
 _MARKER_TEXT = "Compiled kernels of meeplezoo. This folder may be deleted at any time.\n"
 _KEPT_VERSIONS = 4
@@ -32,7 +32,7 @@ _SECONDS_TO_FINISH = 3600.0
 
 @dataclass(frozen=True)
 class CacheFolders:
-    """The folders in which kernels are looked for, and the one of them that new ones go to, if there is one."""
+    """The folders that are searched for kernels, and the one for new kernels, if any."""
 
     read: tuple[Path, ...]
     write: Path | None
@@ -42,9 +42,9 @@ class CacheFolders:
 class _Root:
     path: Path
     chosen: bool = False
-    """By the user: one line tells if it is of no use."""
+    """Chosen by the user, who is told if it cannot be used."""
     public: bool = False
-    """It lies where everybody may write, under a name that others know, and has to be checked itself."""
+    """In a public folder under a predictable name, so it must be checked itself."""
 
 
 def find_folders(version: str) -> CacheFolders:
@@ -168,8 +168,8 @@ def _is_ours(status: os.stat_result) -> bool:
 def _is_private(folder: Path) -> bool:
     """Tell whether a path is a folder, no link, of this user and closed to all others."""
     status, user = os.lstat(folder), _user()
-    closed = user is None or (status.st_uid == user and not status.st_mode & (stat.S_IRWXG | stat.S_IRWXO))
-    return stat.S_ISDIR(status.st_mode) and closed
+    is_closed = user is None or (status.st_uid == user and not status.st_mode & (stat.S_IRWXG | stat.S_IRWXO))
+    return stat.S_ISDIR(status.st_mode) and is_closed
 
 
 def _make_folder(root: _Root, version: str) -> None:
@@ -190,8 +190,8 @@ def _make_folder(root: _Root, version: str) -> None:
 def _remove_old_versions(root: Path, current: Path) -> None:
     """Remove the folders that have not been used for longest, but for the newest few, and what was never finished."""
     _remove_files(current, (UNFINISHED,), time.time() - _SECONDS_TO_FINISH)
-    used = {path: _last_use(path) for path in _entries(root) if path != current}
-    newest_first = sorted((path for path in used if used[path]), key=used.__getitem__, reverse=True)
+    users = {path: _last_use(path) for path in _entries(root) if path != current}
+    newest_first = sorted((path for path in users if users[path]), key=users.__getitem__, reverse=True)
     for path in newest_first[_KEPT_VERSIONS:]:
         _remove_files(path, (KERNEL, UNFINISHED), math.inf)
         if [entry.name for entry in _entries(path)] == [MARKER]:

@@ -11,7 +11,7 @@ NO_ACTION = -1
 
 @kernel
 def choose_uniform(state: np.void, stream: np.ndarray, mask: np.ndarray) -> Integer:
-    """Return a legal action, all equally likely, or NO_ACTION. `mask`, int8 [num_actions], is a buffer."""
+    """Return a uniformly random legal action, or NO_ACTION. `mask`, int8 [num_actions], is a buffer."""
     count = count_legal(state, mask)
     if count == 0:
         return NO_ACTION

@@ -1,7 +1,7 @@
 """The `kernel` decorator: numba functions that are compiled on first use and kept on disk (`kernel_cache`).
 
 Environment variables: `MEEPLEZOO_CACHE_DIR` moves the cache (default: the user's cache folder);
-`NUMBA_DISABLE_JIT=1` plays everything in plain Python, slowly, for debugging.
+`NUMBA_DISABLE_JIT=1` runs everything in plain Python, slowly, for debugging.
 """
 
 import sys
@@ -16,30 +16,29 @@ from .cache_folders import tell
 from .dispatch import games_of_types
 from .kernel_cache import KernelCache, cache_directory, source_hash
 
-__all__ = ["JIT_DISABLED", "Integer", "Truth", "cache_directory", "inlined", "kernel", "source_hash"]
+__all__ = ["JIT_DISABLED", "Integer", "Truth", "cache_directory", "inline_kernel", "kernel", "source_hash"]
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 Integer = int | np.int64 | np.uint64
-"""An integer in a kernel: 64 bits to numba, in plain Python often one of numpy's."""
+"""An integer in a kernel: 64 bits in numba, often a numpy integer in plain Python."""
 
 Truth = bool | np.bool_
-"""A truth value in a kernel: in plain Python often one of numpy's."""
+"""A boolean in a kernel: often a numpy boolean in plain Python."""
 
-# numba's settings are set at run time, where type checkers do not see them
+# numba sets its configuration at run time, which type checkers do not see
 _numba_settings: Any = numba.config
 JIT_DISABLED = bool(_numba_settings.DISABLE_JIT)
 
 
 class _Announcement(event.Listener):
-    """Says on one line of stderr for what kernels are compiled, and about how long that takes, once for each purpose.
+    """Announces on stderr, once per purpose, what kernels are compiled for and about how long it takes.
 
-    Only files that say so themselves are worth a line, in `PURPOSE` and `COMPILATION_SECONDS`: all other kernels take
-    less than a second.
+    Only modules with `PURPOSE` and `COMPILATION_SECONDS` are announced: all other kernels take less than a second.
     """
 
     def __init__(self) -> None:
-        # numba compiles under a lock of its own, and what a kernel calls while it compiles the kernel
+        # numba compiles under its own lock, and the callees of a kernel while it compiles the kernel
         self._depth = 0
         self._said: set[tuple[str, str]] = set()
 
@@ -65,7 +64,7 @@ if not JIT_DISABLED:
 
 
 def kernel(function: Function) -> Function:
-    """Compile a function of arrays and scalars on first use: cached, without the GIL, never raising."""
+    """Compile a function of arrays and scalars on first use; the code is cached, releases the GIL and never raises."""
     compile_lazily: Any = numba.njit(nogil=True, error_model="numpy")
     compiled: Any = compile_lazily(function)
     if not JIT_DISABLED:
@@ -74,8 +73,8 @@ def kernel(function: Function) -> Function:
     return kept
 
 
-def inlined(function: Function) -> Function:
-    """Compile a kernel into each of its callers, so that constant arguments are constants of its code."""
+def inline_kernel(function: Function) -> Function:
+    """Inline a kernel into its callers, so that constant arguments become constants in its code."""
     copy_in: Any = numba.njit(inline="always", error_model="numpy")
     compiled: Function = copy_in(function)
     return compiled

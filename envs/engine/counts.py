@@ -1,4 +1,4 @@
-"""Items that are kept as counts by kind: the tiles of a bag, the cards of a deck."""
+"""Items stored as counts by kind: the tiles of a bag, the cards of a deck."""
 
 import numpy as np
 
@@ -8,7 +8,7 @@ from .random_stream import draw
 
 @kernel
 def draw_from_counts(stream: np.ndarray, counts: np.ndarray, total: Integer) -> Integer:
-    """Return the kind of one of `total` items drawn from counts, all equally likely; the counts stay as they are."""
+    """Draw one of `total` items uniformly and return its kind; the counts do not change."""
     left = draw(stream, total)
     kind = 0
     while left >= counts[kind]:

@@ -1,4 +1,4 @@
-"""Which game a record belongs to: the table behind `interface`, by the record's dtype and by numba's type of it."""
+"""The table behind `interface`: the game of a record, by its dtype and by its numba type."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ Sources = tuple[tuple[Path, str], ...]
 
 @dataclass(frozen=True)
 class GameKernels:
-    """The kernels of one game; `interface` says what each of them does, and what it is where a game has none."""
+    """The kernels of one game; `interface` documents each of them, and its default."""
 
     reset: Callable[[np.void], None]
     legal_mask: Callable[[np.void, np.ndarray], None]
@@ -30,10 +30,10 @@ class GameKernels:
     projected_scores: Callable[[np.void, np.ndarray], None] | None = None
     find_fault: Callable[[np.void, np.void], Any] | None = None
     faults: tuple[str, ...] = ("",)
-    """The sentences whose indices `find_fault` returns; none for the first."""
+    """The messages whose indices `find_fault` returns; the first is not used."""
 
     def sources(self) -> Sources:
-        """Return files and names of the modules that the kernels stand in, in order."""
+        """Return the files and names of the modules that define the kernels, sorted."""
         functions = [getattr(kernel, "py_func", kernel) for kernel in vars(self).values() if callable(kernel)]
         return tuple(sorted({(Path(each.__code__.co_filename), each.__module__) for each in functions}))
 
@@ -49,9 +49,9 @@ _entries_of_types: dict[types.Type, _Entry] = {}
 
 
 def register_game(name: str, dtype: np.dtype, load: Callable[[], GameKernels]) -> None:
-    """Enter a game into the table; its kernels are loaded when they are first asked for.
+    """Add a game to the table; its kernels are loaded when they are first needed.
 
-    Its dtype bears the game's name (`record_dtype`), so that numba tells its records from all others.
+    Its dtype contains the game's name (`record_dtype`), so that no other game has the same numba type.
     """
     entry = _Entry(name, load)
     _entries[dtype] = _entries_of_types[numba.from_dtype(dtype)] = entry
@@ -63,7 +63,7 @@ def kernels_of(dtype: np.dtype) -> GameKernels:
 
 
 def kernels_of_type(record: types.Type) -> GameKernels:
-    """Return the kernels of the game whose records have a type of numba's; KeyError if no game has it."""
+    """Return the kernels of the game whose records have a numba type; KeyError if no game has it."""
     return _entries_of_types[record].load()
 
 
@@ -73,7 +73,7 @@ def games_of_types(argument_types: tuple[types.Type, ...]) -> Iterator[str]:
 
 
 def sources_of_types(argument_types: tuple[types.Type, ...]) -> Iterator[tuple[Path, str]]:
-    """Yield the modules, files and names, that the code of a kernel compiled for these arguments depends on."""
+    """Yield file and name of each module that a kernel compiled for these arguments depends on."""
     for entry in _entries_among(argument_types):
         yield from entry.load().sources()
 

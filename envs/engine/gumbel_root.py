@@ -5,7 +5,7 @@ import numpy as np
 from .compilation import Integer, kernel
 
 MAXVISIT_INIT, VALUE_SCALE = 50.0, 1.0
-"""A value counts (MAXVISIT_INIT + the root's largest number of visits) * VALUE_SCALE as much as a logit (mctx)."""
+"""A value is scaled by (MAXVISIT_INIT + the largest number of visits at the root) * VALUE_SCALE, as in mctx."""
 
 
 @kernel
@@ -17,15 +17,15 @@ def select_root_actions(
     considered_visits: np.ndarray,
     root_actions: np.ndarray,
 ) -> None:
-    """Write for each game the action with the considered number of visits of the best score plus scaled value.
+    """Write each game's best action, by score plus scaled value, among those with the considered number of visits.
 
     Arguments:
         nodes: `search_tree.node_dtype` [n, capacity], their roots opened.
         seats: int64 [n], the players to move at the roots.
-        root_values: float32 [n], what the network says that the seat may expect.
+        root_values: float32 [n], the network's values for the seats.
         scores: float64 [n, num_actions], logits plus Gumbel noise.
         considered_visits: int64 [n].
-        root_actions: int64 [n], what is written.
+        root_actions: int64 [n], the output.
     """
     for game in range(len(nodes)):
         tree = nodes[game]
@@ -49,8 +49,8 @@ def select_root_actions(
 def mixed_value(tree: np.ndarray, seat: Integer, root_value: float) -> tuple[float, Integer]:
     """Return the value of an action at the root without visits, and the largest number of visits.
 
-    It is the mean of what the network says of the root and of the visited actions' values, these weighted by their
-    priors and counting as many times as there were visits ("mixed value", appendix D of the paper).
+    This is the "mixed value" of the paper (appendix D): the mean of the network's value of the root, with weight 1, and
+    of the visited actions' values weighted by their priors, with the number of visits as total weight.
     """
     total = np.int64(0)
     most = np.int64(0)

@@ -1,12 +1,12 @@
-"""The kernels that every game has, as one set of functions: what generic kernels import and call.
+"""The interface of all games' kernels, which generic kernels import and call.
 
-A generic kernel is an ordinary function of an ordinary module. While numba compiles it, `overload` picks the game's own
-kernel by the type of the record, so that the choice costs nothing at run time. Without numba the function here looks
-the record's dtype up in the same table (`dispatch`). A game's kernels stand in its own folder, in `rules.py` and beside
-it; what a game does not have follows from its mask and its scores, here.
+A generic kernel is an ordinary function of an ordinary module. While numba compiles it, `overload` selects the game's
+kernel by the type of the record, so the choice costs nothing at run time. Without numba the function here looks the
+record's dtype up in the same table (`dispatch`). A game's kernels are in its own folder, in `rules.py` and beside it.
+Defaults for kernels that a game lacks are here; they follow from its mask and its scores.
 
-Kernels work on one record, allocate nothing and raise nothing. Actions and seats become int64 here, once for all
-callers: a kernel is compiled for one type of integer alone, and plain Python needs numpy's in bit operations.
+Kernels work on one record, allocate nothing and raise nothing. Actions and seats are cast to int64 here, for all
+callers: a kernel is then compiled for a single integer type, and bit operations in plain Python need numpy's integers.
 """
 
 from functools import partial
@@ -19,97 +19,97 @@ from .compilation import Integer, kernel
 from .dispatch import kernels_of, kernels_of_type
 
 SCRATCH_SIZE = 1024
-"""Integers in the buffer of a heuristic, at least."""
+"""The minimum size of a heuristic's buffer."""
 
 
 def reset(state: np.void) -> None:
-    """Set up a game on a record that is zero but for its options and its random stream, and deal."""
+    """Set up and deal a game in a record that is zero except for its options and its random stream."""
     kernels_of(state.dtype).reset(state)
 
 
 def legal_mask(state: np.void, mask: np.ndarray) -> None:
-    """Write 1 for legal and 0 for other actions, int8 [num_actions]; all 0 when the game is over."""
+    """Write the mask, int8 [num_actions]: 1 for legal actions, all 0 when the game is over."""
     kernels_of(state.dtype).legal_mask(state, mask)
 
 
 def apply(state: np.void, action: Integer) -> None:
-    """Play a legal action and all that follows without a decision, up to the next decision or the end."""
+    """Play a legal action and everything that follows automatically, up to the next decision or the end."""
     kernels_of(state.dtype).apply(state, np.int64(action))
 
 
 def observe(state: np.void, seat: Integer, encoding: Integer, observation: np.ndarray) -> None:
-    """Write what a seat sees, float32 [observation_size], in one of the game's encodings."""
+    """Write the observation of a seat, float32 [observation_size], in one of the game's encodings."""
     kernels_of(state.dtype).observe(state, np.int64(seat), encoding, observation)
 
 
 def scores_and_ranks(state: np.void, scores: np.ndarray, ranks: np.ndarray) -> None:
-    """Write scores and ranks, int32 [num_players], as the game stands; rank 0 wins."""
+    """Write the current scores and ranks, int32 [num_players]; rank 0 wins."""
     kernels_of(state.dtype).scores_and_ranks(state, scores, ranks)
 
 
 def count_legal(state: np.void, mask: np.ndarray) -> Integer:
     """Return the number of legal actions; 0 when the game is over. `mask`, int8 [num_actions], is a buffer."""
-    own = kernels_of(state.dtype).count_legal
-    count: Integer = _count_from_mask(state, mask) if own is None else own(state)
+    game_kernel = kernels_of(state.dtype).count_legal
+    count: Integer = _count_from_mask(state, mask) if game_kernel is None else game_kernel(state)
     return count
 
 
 def nth_legal(state: np.void, n: Integer, mask: np.ndarray) -> Integer:
-    """Return the n-th legal action, from 0, in the order of the actions; n has to be below `count_legal`.
+    """Return the n-th legal action, counted from 0; n must be below `count_legal`.
 
     `mask`, int8 [num_actions], is a buffer.
     """
-    own = kernels_of(state.dtype).nth_legal
-    action: Integer = _nth_from_mask(state, n, mask) if own is None else own(state, np.int64(n))
+    game_kernel = kernels_of(state.dtype).nth_legal
+    action: Integer = _nth_from_mask(state, n, mask) if game_kernel is None else game_kernel(state, np.int64(n))
     return action
 
 
 def is_legal(state: np.void, action: Integer, mask: np.ndarray) -> bool:
     """Tell whether an action, any integer, is legal now. `mask`, int8 [num_actions], is a buffer."""
-    own = kernels_of(state.dtype).is_legal
-    legal: bool = _is_in_mask(state, action, mask) if own is None else own(state, np.int64(action))
+    game_kernel = kernels_of(state.dtype).is_legal
+    legal: bool = _is_in_mask(state, action, mask) if game_kernel is None else game_kernel(state, np.int64(action))
     return legal
 
 
 def determinize(state: np.void, seat: Integer) -> None:
-    """Resample what a seat cannot see; the random stream, which decides future chance, is another one already."""
-    own = kernels_of(state.dtype).determinize
-    if own is not None:
-        own(state, np.int64(seat))
+    """Resample what a seat cannot see; the caller has already replaced the random stream, and so future chance."""
+    game_kernel = kernels_of(state.dtype).determinize
+    if game_kernel is not None:
+        game_kernel(state, np.int64(seat))
 
 
 def action_values(state: np.void, values: np.ndarray, scratch: np.ndarray) -> None:
-    """Write the heuristic's values of the legal actions of a running game, float32 [num_actions], filled with -inf.
+    """Write the heuristic's values of the legal actions of a running game to float32 [num_actions], filled with -inf.
 
-    `scratch`, int64 [SCRATCH_SIZE or more], is a buffer. A heuristic may try things out on the state. Without one all
-    legal actions are worth 0.
+    `scratch`, int64 [SCRATCH_SIZE or more], is a buffer. A heuristic may modify the state temporarily. By default all
+    legal actions have the value 0.
     """
-    own = kernels_of(state.dtype).action_values
-    if own is None:
+    game_kernel = kernels_of(state.dtype).action_values
+    if game_kernel is None:
         _write_equal_values(state, values, scratch)
     else:
-        own(state, values, scratch)
+        game_kernel(state, values, scratch)
 
 
 def projected_scores(state: np.void, scores: np.ndarray, ranks: np.ndarray) -> None:
-    """Write the scores if the game were scored now, int32 [num_players]; of a finished game its scores.
+    """Write the scores as if the game were scored now, int32 [num_players], including points already certain.
 
-    `ranks`, int32 [num_players], is a buffer. Where nothing is owed in the middle of a game, they are the scores.
+    `ranks`, int32 [num_players], is a buffer. By default, and for a finished game, these are the current scores.
     """
-    own = kernels_of(state.dtype).projected_scores
-    if own is None:
+    game_kernel = kernels_of(state.dtype).projected_scores
+    if game_kernel is None:
         scores_and_ranks(state, scores, ranks)
     else:
-        own(state, scores)
+        game_kernel(state, scores)
 
 
 def find_fault(state: np.void, copy: np.void) -> Integer:
-    """Return the index of a sentence of the game's `FAULTS` that is true of the record, 0 if none is.
+    """Return the index in `GameKernels.faults` of a reason why the record is invalid, 0 if there is none.
 
-    Every field is in its range. `copy` is a copy of the record that may be written to.
+    Every field is already known to be in range. `copy` is a copy of the record that may be modified.
     """
-    own = kernels_of(state.dtype).find_fault
-    return 0 if own is None else int(own(state, copy))
+    game_kernel = kernels_of(state.dtype).find_fault
+    return 0 if game_kernel is None else int(game_kernel(state, copy))
 
 
 @kernel
@@ -150,91 +150,91 @@ def _write_equal_values(state: np.void, values: np.ndarray, scratch: np.ndarray)
             values[action] = 0.0
 
 
-# numba would compare the annotations of the two functions; arguments have the same names
+# otherwise numba would compare the annotations of the two functions
 _overload = partial(overload, strict=False)
 
 
 @_overload(reset)
 def _reset(state: Any) -> Any:
-    own = kernels_of_type(state).reset
-    return lambda state: own(state)
+    game_kernel = kernels_of_type(state).reset
+    return lambda state: game_kernel(state)
 
 
 @_overload(legal_mask)
 def _legal_mask(state: Any, mask: Any) -> Any:
-    own = kernels_of_type(state).legal_mask
-    return lambda state, mask: own(state, mask)
+    game_kernel = kernels_of_type(state).legal_mask
+    return lambda state, mask: game_kernel(state, mask)
 
 
 @_overload(apply)
 def _apply(state: Any, action: Any) -> Any:
-    own = kernels_of_type(state).apply
-    return lambda state, action: own(state, np.int64(action))
+    game_kernel = kernels_of_type(state).apply
+    return lambda state, action: game_kernel(state, np.int64(action))
 
 
 @_overload(observe)
 def _observe(state: Any, seat: Any, encoding: Any, observation: Any) -> Any:
-    own = kernels_of_type(state).observe
-    return lambda state, seat, encoding, observation: own(state, np.int64(seat), encoding, observation)
+    game_kernel = kernels_of_type(state).observe
+    return lambda state, seat, encoding, observation: game_kernel(state, np.int64(seat), encoding, observation)
 
 
 @_overload(scores_and_ranks)
 def _scores_and_ranks(state: Any, scores: Any, ranks: Any) -> Any:
-    own = kernels_of_type(state).scores_and_ranks
-    return lambda state, scores, ranks: own(state, scores, ranks)
+    game_kernel = kernels_of_type(state).scores_and_ranks
+    return lambda state, scores, ranks: game_kernel(state, scores, ranks)
 
 
 @_overload(count_legal)
 def _count_legal(state: Any, mask: Any) -> Any:
-    own = kernels_of_type(state).count_legal
-    if own is None:
+    game_kernel = kernels_of_type(state).count_legal
+    if game_kernel is None:
         return lambda state, mask: _count_from_mask(state, mask)
-    return lambda state, mask: own(state)
+    return lambda state, mask: game_kernel(state)
 
 
 @_overload(nth_legal)
 def _nth_legal(state: Any, n: Any, mask: Any) -> Any:
-    own = kernels_of_type(state).nth_legal
-    if own is None:
+    game_kernel = kernels_of_type(state).nth_legal
+    if game_kernel is None:
         return lambda state, n, mask: _nth_from_mask(state, n, mask)
-    return lambda state, n, mask: own(state, np.int64(n))
+    return lambda state, n, mask: game_kernel(state, np.int64(n))
 
 
 @_overload(is_legal)
 def _is_legal(state: Any, action: Any, mask: Any) -> Any:
-    own = kernels_of_type(state).is_legal
-    if own is None:
+    game_kernel = kernels_of_type(state).is_legal
+    if game_kernel is None:
         return lambda state, action, mask: _is_in_mask(state, action, mask)
-    return lambda state, action, mask: own(state, np.int64(action))
+    return lambda state, action, mask: game_kernel(state, np.int64(action))
 
 
 @_overload(determinize)
 def _determinize(state: Any, seat: Any) -> Any:
-    own = kernels_of_type(state).determinize
-    if own is None:
+    game_kernel = kernels_of_type(state).determinize
+    if game_kernel is None:
         return lambda state, seat: None
-    return lambda state, seat: own(state, np.int64(seat))
+    return lambda state, seat: game_kernel(state, np.int64(seat))
 
 
 @_overload(action_values)
 def _action_values(state: Any, values: Any, scratch: Any) -> Any:
-    own = kernels_of_type(state).action_values
-    if own is None:
+    game_kernel = kernels_of_type(state).action_values
+    if game_kernel is None:
         return lambda state, values, scratch: _write_equal_values(state, values, scratch)
-    return lambda state, values, scratch: own(state, values, scratch)
+    return lambda state, values, scratch: game_kernel(state, values, scratch)
 
 
 @_overload(projected_scores)
 def _projected_scores(state: Any, scores: Any, ranks: Any) -> Any:
-    own = kernels_of_type(state).projected_scores
-    if own is None:
+    game_kernel = kernels_of_type(state).projected_scores
+    if game_kernel is None:
         return lambda state, scores, ranks: scores_and_ranks(state, scores, ranks)
-    return lambda state, scores, ranks: own(state, scores)
+    return lambda state, scores, ranks: game_kernel(state, scores)
 
 
 @_overload(find_fault)
 def _find_fault(state: Any, copy: Any) -> Any:
-    own = kernels_of_type(state).find_fault
-    if own is None:
+    game_kernel = kernels_of_type(state).find_fault
+    if game_kernel is None:
         return lambda state, copy: 0
-    return lambda state, copy: own(state, copy)
+    return lambda state, copy: game_kernel(state, copy)

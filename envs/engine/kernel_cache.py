@@ -1,8 +1,8 @@
-"""Compiled kernels on disk: one file per kernel and signature, complete or not there, read only if nothing is amiss.
+"""Compiled kernels on disk: one file per kernel and signature, written atomically, and read only if it is valid.
 
-numba's own cache keeps an index beside its files, which two processes that compile at the same time overwrite for each
-other, looks at the source of a function alone and ends the program if the disk is full. Here a file's name follows from
-all that its code depends on; whatever is missing, damaged or of unknown origin is compiled anew.
+numba's own cache has an index file, which processes that compile at the same time overwrite for each other. It also
+only looks at the source of the function itself, and it ends the program if the disk is full. Here the name of a file
+is a hash of everything its code depends on. Files that are missing, damaged or of unknown origin are recompiled.
 """
 
 import contextlib
@@ -32,13 +32,13 @@ _SOURCES = Path(__file__).resolve().parents[1]
 _HEAD = b"meeplezoo kernel 1\n"
 _DIGEST_SIZE = 32
 
-# numba carries no types here
+# numba has no types here
 _dumps: Any = serialize.dumps
 
 
 @cache
 def source_hash() -> str:
-    """Return a hash of all sources that the kernels of `envs/` depend on, and of the versions of what compiles them."""
+    """Return a hash of all sources that the kernels of `envs/` depend on, and of the compiler versions."""
     versions = (numba.__version__, llvmlite.__version__, np.__version__, sys.implementation.cache_tag)
     text = f"{versions} {hash_files(kernel_sources(_SOURCES), _SOURCES)}"
     return hashlib.sha256(text.encode()).hexdigest()[:16]
@@ -46,17 +46,17 @@ def source_hash() -> str:
 
 @cache
 def folders() -> CacheFolders:
-    """Return the folders of compiled kernels, found at the first use."""
+    """Return the folders of compiled kernels, determined at the first use."""
     return find_folders(source_hash())
 
 
 def cache_directory() -> Path | None:
-    """Return the folder that newly compiled kernels go to; None if none can be written to."""
+    """Return the folder for newly compiled kernels; None if none is writeable."""
     return folders().write
 
 
 class KernelCache(NullCache):
-    """What numba asks for the compiled forms of one kernel before it compiles, and gives them to afterwards.
+    """The cache of one kernel, as numba uses it: loaded from before compiling and saved to afterwards.
 
     Arguments:
         function: the kernel.
@@ -66,18 +66,18 @@ class KernelCache(NullCache):
         self._function = function
         self._name = f"{function.__module__.rpartition('.')[2]}.{function.__qualname__.replace('<locals>', '')}"
         self._source = Path(function.__code__.co_filename), function.__module__
-        # functions of a notebook or a prompt have none, and their constants would be found nowhere
+        # functions of a notebook or a prompt have no file to hash
         self._has_source = self._source[0].is_file()
 
     @property
     def cache_path(self) -> str | None:
-        """Return the folder that compiled forms go to."""
+        """Return the folder for compiled code."""
         directory = cache_directory()
         return None if directory is None else str(directory)
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
-        """Return the compiled form for a signature; None if there is none, so that it is compiled."""
-        # as numba's own cache does: the context may know less than the kernels that this one calls
+        """Return the compiled code for a signature; None if it must be compiled."""
+        # as numba's own cache does: the context may not know the functions that this kernel calls
         target_context.refresh()
         if not self._has_source:
             return None
@@ -90,7 +90,7 @@ class KernelCache(NullCache):
         return None
 
     def save_overload(self, sig: Any, data: Any) -> None:
-        """Keep a compiled form, if there is a folder for it."""
+        """Save compiled code, if there is a folder for it."""
         directory = cache_directory()
         if directory is None:
             _tell_once("there is no folder that can be written to")
@@ -102,17 +102,17 @@ class KernelCache(NullCache):
                     renew_folder(directory)
                 _write(directory / self._file_name(sig, data.codegen), _dumps(data._reduce()))
             except RuntimeError:
-                # Ctrl-C while LLVM was at work: the code is there and runs, but LLVM has not handed it over
+                # Ctrl-C during the work of LLVM: the code runs, but cannot be serialized
                 pass
             except OSError as error:
                 _tell_once(f"{directory}: {error.strerror or error}")
 
     def _file_name(self, signature: Any, codegen: Any) -> str:
-        """Return a name that follows from all that the machine code depends on, beside the sources of `envs/`."""
+        """Return a file name that depends on everything the machine code does, except the sources of `envs/`."""
         code = self._function.__code__
-        # the processor and its features, which a shared home or image may find to be others
+        # the processor and its features, which differ between machines with a shared home or image
         target = codegen.magic_tuple()
-        # the kernels of the games whose records it is compiled for are found by `interface`, and are part of its code
+        # kernels that `interface` resolves for the records in the signature become part of the code
         sources = (self._source, *sources_of_types(signature))
         key = f"{self._function.__module__} {code.co_firstlineno} {signature} {target} {_hash_other_sources(sources)}"
         return f"{self._name}-{hashlib.sha256(key.encode() + code.co_code).hexdigest()[:24]}{KERNEL}"
@@ -120,7 +120,7 @@ class KernelCache(NullCache):
 
 @cache
 def _hash_other_sources(sources: tuple[tuple[Path, str], ...]) -> str:
-    """Return a hash of the sources of modules that lie outside `envs/`, and of all that they import."""
+    """Return a hash of the modules outside `envs/`, and of everything they import."""
     files = {
         source
         for file, module in sources
@@ -131,7 +131,7 @@ def _hash_other_sources(sources: tuple[tuple[Path, str], ...]) -> str:
 
 
 def _read(path: Path) -> bytes | None:
-    """Return the content of a file of ours; None if it is not there, is damaged or may have been made by others."""
+    """Return the content of a kernel file; None if it is missing, damaged or may have been written by others."""
     try:
         with path.open("rb") as file:
             stored = file.read() if is_trusted_file(file.fileno()) else b""
@@ -153,7 +153,7 @@ def _write(path: Path, content: bytes) -> None:
     except BaseException as error:
         with contextlib.suppress(OSError):
             os.unlink(temporary)
-        # Windows replaces no file that another process reads: that one was first
+        # Windows cannot replace a file that another process reads; that process was first
         if not (isinstance(error, PermissionError) and path.is_file()):
             raise
 

@@ -1,7 +1,7 @@
-"""The sources that compiled code depends on: files with kernels, and all that they import.
+"""The sources that compiled code depends on: files with kernels, and everything they import.
 
-numba bakes the values of global constants into compiled code, and of functions that a kernel calls it takes the code as
-it was. So whatever a file with kernels imports from its own package, directly or through others, belongs to them.
+numba compiles the values of global constants and the code of called functions into a kernel. So everything that a file
+with kernels imports from its own package, directly or indirectly, is part of them.
 """
 
 import hashlib
@@ -10,25 +10,25 @@ from collections.abc import Iterable, Iterator
 from functools import cache
 from pathlib import Path
 
-_WITH_KERNELS = re.compile(r"@[\w.]*\b(?:kernel|inlined)\b|\bimport\b[^\n]*\b(?:kernel|inlined)\b")
+_WITH_KERNELS = re.compile(r"@[\w.]*\b(?:kernel|inline_kernel)\b|\bimport\b[^\n]*\b(?:kernel|inline_kernel)\b")
 _IMPORT = re.compile(r"^[ \t]*from[ \t]+([.\w]+)[ \t]+import[ \t]+(\([^)]*\)|[^\n]*)", re.MULTILINE)
 _PLAIN_IMPORT = re.compile(r"^[ \t]*import[ \t]+([^\n]+)", re.MULTILINE)
 
 
 def kernel_sources(folder: Path) -> list[Path]:
-    """Return the files below a folder that have kernels, and all that they import, in order."""
+    """Return the files below a folder that contain kernels, and everything they import, sorted."""
     return _with_imports(path for path in folder.rglob("*.py") if _WITH_KERNELS.search(_text(path)))
 
 
 @cache
 def module_sources(file: Path, module: str) -> list[Path]:
-    """Return the file of a module of that name, and all that it imports of its own package or folder, in order."""
+    """Return the file of a module, and everything it imports from its own package or folder, sorted."""
     depth = module.count(".") + (file.name == "__init__.py")
     return _with_imports([file], file.parents[min(depth, len(file.parents) - 1)])
 
 
 def hash_files(files: Iterable[Path], base: Path) -> str:
-    """Return a hash, 64 hexadecimal digits, of the files' places below (or beside) a folder and of what they hold."""
+    """Return a hash, 64 hexadecimal digits, of the files' paths relative to a folder, and of their contents."""
     digest = hashlib.sha256()
     for path in files:
         place = path.relative_to(base).as_posix() if path.is_relative_to(base) else path.name
@@ -39,26 +39,26 @@ def hash_files(files: Iterable[Path], base: Path) -> str:
 
 
 def _with_imports(files: Iterable[Path], top: Path | None = None) -> list[Path]:
-    """Return the files and all that they import by relative names, or by absolute ones below a folder `top`."""
+    """Return the files and everything they import by relative names, or by absolute ones below the folder `top`."""
     waiting, found = list(files), set[Path]()
     while waiting:
         path = waiting.pop()
         if path not in found:
             found.add(path)
-            waiting += _imported(path, top)
+            waiting += _find_imports(path, top)
     return sorted(found)
 
 
-def _imported(path: Path, top: Path | None) -> Iterator[Path]:
+def _find_imports(path: Path, top: Path | None) -> Iterator[Path]:
     text = _text(path).replace("\\\n", " ")
     for module, names in _IMPORT.findall(text):
         stem = module.lstrip(".")
         above = len(module) - len(stem)
-        # one dot is the package that the file lies in, each further one the package above
+        # one dot is the package of the file, each further dot the package above
         base = path.parents[above - 1] if 0 < above <= len(path.parents) else top
         if base is not None:
             place = base.joinpath(*stem.split(".")) if stem else base
-            # words of comments and new names are no files, and do no harm
+            # words of comments and aliases are no files, so they do no harm
             yield from _files_of(place, re.findall(r"\w+", names))
     if top is None:
         return

@@ -7,12 +7,12 @@ from .random_stream import draw
 
 
 @kernel
-def choose_masked(mask: np.ndarray, stream: np.ndarray, actions: np.ndarray) -> None:
-    """Choose one action of each row of a mask (int8 [n, num_actions]), all equally likely; -1 where there is none."""
+def choose_from_mask(mask: np.ndarray, stream: np.ndarray, actions: np.ndarray) -> None:
+    """Choose a uniformly random action of each row of a mask, int8 [n, num_actions]; -1 where there is none."""
     for index in range(len(mask)):
         count = 0
         for action in range(mask.shape[1]):
-            # not added up: in plain Python the sum would be an int8 like the mask
+            # no sum of the mask: in plain Python it would be an int8 too
             if mask[index, action]:
                 count += 1
         chosen = -1

@@ -1,6 +1,6 @@
 """Minimax search with alpha-beta cutoffs for two players.
 
-Every sample resamples what the searching seat cannot see and fixes future chance; it is searched as if all that were
+Each sample determinizes what the searching seat cannot see and fixes future chance. It is searched as if all that were
 known, and the values are averaged (Ginsberg 2001, "GIB: Imperfect Information in a Computationally Challenging Game").
 The recursion is a stack of levels; level k is the position after k decisions.
 """
@@ -18,7 +18,7 @@ from .workspace import Workspace
 PURPOSE, COMPILATION_SECONDS = "minimax search", 5
 
 WIN = 1e6
-"""What a won game is worth, in points: more than any margin."""
+"""The value of a win, in points: more than any margin."""
 
 LEVEL_DTYPE = np.dtype(
     [
@@ -29,16 +29,16 @@ LEVEL_DTYPE = np.dtype(
         ("tried", np.int32),
     ]
 )
-"""One level of the stack: the window of values that matter, the best value so far, actions there are and tried."""
+"""One level of the stack: alpha-beta window, best value so far, number of actions, number of actions tried."""
 
-SETTINGS_DTYPE = np.dtype(
+MINIMAX_SETTINGS = np.dtype(
     [("depth", np.int32), ("width", np.int32), ("samples", np.int32), ("plies", np.int32), ("cutoffs", np.bool_)]
 )
-"""How to search; see `agents/search/minimax_agent.py`. Without `cutoffs` nothing is pruned, with the same result."""
+"""The settings; see `agents/search/minimax_agent.py`. Without `cutoffs` nothing is pruned; the result is the same."""
 
 
 class Stack(NamedTuple):
-    """The positions under way, from the root down."""
+    """The positions on the current path, from the root down."""
 
     states: np.ndarray
     """record [depth + 1]"""
@@ -57,21 +57,21 @@ def search_minimax(
     workspace: Workspace,
     action_means: np.ndarray,
 ) -> None:
-    """Write the value of every action that is looked at, in points of margin for the player to move; else -inf.
+    """Write the value of every action searched, in points of margin for the player to move; -inf for all others.
 
     Arguments:
-        root: record [1], a running game of two players; it stays as it is.
-        settings: SETTINGS_DTYPE [1]; a width of 0 looks at all actions.
+        root: record [1], a running game of two players; it is not changed.
+        settings: SETTINGS_DTYPE [1]; a width of 0 searches all actions.
         stream: uint32 [4], the search's own.
-        action_means: float64 [num_actions], what is written.
+        action_means: float64 [num_actions], the output.
     """
     states, actions = stack.states, stack.actions
     seat = np.int64(root[0]["to_move"])
     action_means[:] = -np.inf
     width = np.int64(settings[0]["width"])
-    # a heuristic may try things out on its state, and the root has to stay as it is
+    # a heuristic may modify its state, and the root must not change
     states[0] = root[0]
-    count = _write_ordered(states[0], width, actions[0], workspace)
+    count = _write_by_value(states[0], width, actions[0], workspace)
     for index in range(count):
         action_means[actions[0, index]] = 0.0
     for _ in range(settings[0]["samples"]):
@@ -80,7 +80,7 @@ def search_minimax(
         renew_stream(state["random"], stream)
         determinize(state, seat)
         for index in range(count):
-            # every action with the full window: a mean of bounds would say nothing
+            # every action with the full window: a mean of bounds would be meaningless
             _play(states, np.int64(0), actions[0, index])
             action_means[actions[0, index]] += _value(seat, settings, stack, workspace)
     for index in range(count):
@@ -131,18 +131,18 @@ def _value(seat: Integer, settings: np.ndarray, stack: Stack, workspace: Workspa
 
 @kernel
 def _open(level: Integer, seat: Integer, width: Integer, stack: Stack, workspace: Workspace) -> None:
-    """Begin a level, with the window of the level before."""
+    """Start a level, with the window of the level above."""
     here, before, state = stack.levels[level], stack.levels[level - 1], stack.states[level]
     here["low"] = before["low"]
     here["high"] = before["high"]
     here["best"] = -np.inf if state["to_move"] == seat else np.inf
-    here["count"] = _write_ordered(state, width, stack.actions[level], workspace)
+    here["count"] = _write_by_value(state, width, stack.actions[level], workspace)
     here["tried"] = 0
 
 
 @kernel
 def _take_value(here: np.void, maximises: bool, value: float) -> None:
-    """Let a level know the value of the action that it tried last."""
+    """Report to a level the value of the action that it tried last."""
     if maximises:
         here["best"] = max(here["best"], value)
         here["low"] = max(here["low"], value)
@@ -152,8 +152,8 @@ def _take_value(here: np.void, maximises: bool, value: float) -> None:
 
 
 @kernel
-def _write_ordered(state: np.void, width: Integer, ordered: np.ndarray, workspace: Workspace) -> Integer:
-    """Write the best `width` legal actions (0: all) by falling value of the heuristic, ties by number; return how many.
+def _write_by_value(state: np.void, width: Integer, ordered: np.ndarray, workspace: Workspace) -> Integer:
+    """Write the best `width` legal actions (0: all) by descending heuristic value, ties by number; return their number.
 
     `ordered` is int32 [num_actions].
     """
@@ -180,7 +180,7 @@ def _write_ordered(state: np.void, width: Integer, ordered: np.ndarray, workspac
 
 @kernel
 def _leaf_value(state: np.void, seat: Integer, plies: Integer, workspace: Workspace) -> float:
-    """Play on greedily, at most some decisions, and return the margin of a seat as the game then stands."""
+    """Play greedily for a limited number of plies, and return the margin of a seat at that point."""
     values, scores, ranks = workspace.values, workspace.scores, workspace.ranks
     played = np.int64(0)
     while state["status"] == RUNNING and played < plies:
@@ -188,7 +188,7 @@ def _leaf_value(state: np.void, seat: Integer, plies: Integer, workspace: Worksp
         action_values(state, values, workspace.scratch)
         action = np.int64(np.argmax(values))
         if values[action] == -np.inf:
-            # nothing is legal in a game that has not begun
+            # a game before its first reset has no legal actions
             break
         apply(state, action)
         state["ply"] += 1

@@ -1,6 +1,6 @@
 """The random stream kept in every game: sfc32, four 32-bit words, the same on every platform.
 
-A stream is a uint32 array of four words:
+A stream is an array, uint32 [4]:
 
 | word | meaning |
 |---|---|
@@ -8,7 +8,7 @@ A stream is a uint32 array of four words:
 | 3 | a counter, so that every period is at least 2**32 |
 
 Source: Chris Doty-Humphrey, "Small Fast Counting" generator of PractRand (sfc32). All arithmetic is done in 64 bits
-and cut to 32, so that compiled and plain Python runs agree without overflow.
+and truncated to 32, so that compiled and plain Python runs agree without overflow.
 """
 
 from typing import Any
@@ -20,21 +20,21 @@ from ..validation.arrays import plain_integer
 from .compilation import Integer, kernel
 
 MAX_SEED = 2**53 - 1
-"""The largest seed: the largest integer that every JSON reader keeps exactly."""
+"""The largest seed: the largest integer that every JSON reader preserves."""
 
 GAME_STREAM, CHOICE_STREAM = 0, 1
-"""Purposes of streams: a game's own, and the random choice of actions in it."""
+"""Purposes of streams: a game's own chance, and the random choice of actions in it."""
 
 _WORD = np.uint64(0xFFFFFFFF)
 _WARM_UP = 15
-# An odd constant near 2**53 / golden ratio: the seeds of a batch's games lie far apart and never meet those of
-# another batch with a nearby seed.
+# an odd constant near 2**53 / golden ratio: the seeds of a batch's games are far apart and never equal those of
+# another batch with a nearby seed
 _SEED_STEP = 5566755282872655
 
 
 @kernel
 def next_word(stream: np.ndarray) -> Integer:
-    """Return the next 32 random bits as uint64 and advance the stream (uint32[4])."""
+    """Return the next 32 random bits as uint64 and advance the stream, uint32 [4]."""
     a = np.uint64(stream[0])
     b = np.uint64(stream[1])
     c = np.uint64(stream[2])
@@ -61,7 +61,7 @@ def draw(stream: np.ndarray, n: Integer) -> Integer:
 
 @kernel
 def seed_stream(stream: np.ndarray, seed: Integer, purpose: Integer) -> None:
-    """Start a stream (uint32[4]) from a seed (0 .. 2**53 - 1) and a purpose that tells streams of one seed apart."""
+    """Start a stream, uint32 [4], from a seed (0 .. 2**53 - 1) and a purpose, which separates streams of one seed."""
     wide = np.uint64(seed)
     stream[0] = np.uint32(wide & _WORD)
     stream[1] = np.uint32(wide >> np.uint64(32))
@@ -73,7 +73,7 @@ def seed_stream(stream: np.ndarray, seed: Integer, purpose: Integer) -> None:
 
 @kernel
 def renew_stream(stream: np.ndarray, source: np.ndarray) -> None:
-    """Begin a stream anew with words drawn from another one: nothing of its old future is left."""
+    """Reseed a stream from another one: its future no longer depends on its past."""
     for word in range(4):
         stream[word] = np.uint32(next_word(source))
 
@@ -85,22 +85,22 @@ def draw_seed(stream: np.ndarray) -> Integer:
     return (high << np.uint64(32)) | next_word(stream)
 
 
-def game_seeds(seed: int, num_games: int, first: int = 0) -> np.ndarray:
-    """Return the seeds (uint64 [num_games]) of the games of a batch; game 0 has the seed of the batch itself.
+def game_seeds(seed: int, num_games: int, start: int = 0) -> np.ndarray:
+    """Return the seeds, uint64 [num_games], of the games of a batch; game 0 has the seed of the batch itself.
 
-    With `first` they are those of the games from that number on.
+    With `start`, begin with the game of that number.
     """
-    steps = np.arange(first, first + num_games, dtype=np.uint64) * np.uint64(_SEED_STEP)
+    steps = np.arange(start, start + num_games, dtype=np.uint64) * np.uint64(_SEED_STEP)
     return (np.uint64(seed) + steps) & np.uint64(MAX_SEED)
 
 
 def fresh_seed() -> int:
-    """Return a seed from the operating system's entropy."""
+    """Return a seed from the entropy of the operating system."""
     return int(np.random.SeedSequence().generate_state(1, np.uint64)[0]) & MAX_SEED
 
 
-def checked_seed(seed: Any) -> int:
-    """Return the seed, a fresh one for None; ValueError if it is not an integer from 0 to 2**53 - 1."""
+def check_seed(seed: Any) -> int:
+    """Return the seed, or a fresh one for None; ValueError if it is not an integer from 0 to 2**53 - 1."""
     if seed is None:
         return fresh_seed()
     number = plain_integer(seed)

@@ -1,12 +1,12 @@
-"""Rewards at the end of a game, from the scores and places of its players.
+"""Rewards at the end of a game, from the scores and ranks of its players.
 
 | name | reward of a player |
 |---|---|
-| `outcome` | winner +1, others -1 / (n - 1); winners who share split it so that the sum is 0 |
+| `outcome` | winner +1, others -1 / (n - 1); tied winners split it, so that the sum is 0 |
 | `margin` | (own score - best other score) / the game's margin scale |
-| `rank` | from +1 (first) to -1 (last) in equal steps; tied players share the mean of their places |
+| `rank` | from +1 (first) to -1 (last) in equal steps; tied players share the mean of their ranks |
 
-Whoever plays alone wins or loses against the rules: `outcome` and `rank` are +1 in place 0 and -1 otherwise, and the
+A single player wins or loses against the rules: `outcome` and `rank` are +1 for rank 0 and -1 otherwise, and the
 best other score is 0.
 """
 
@@ -21,22 +21,22 @@ from .standing import margin_of
 REWARDS = ("outcome", "margin", "rank")
 OUTCOME, MARGIN, RANK = 0, 1, 2
 
-SETTINGS_DTYPE = np.dtype(
+REWARD_SETTINGS = np.dtype(
     [("check", "?"), ("auto_reset", "?"), ("rewards", "u1"), ("observation", "u1"), ("margin_scale", "<f4")], align=True
 )
-"""How a batch steps: test actions first, begin anew after the end, index into REWARDS, form of the observation, scale
-of `margin`."""
+"""How a batch steps: whether to check actions and to reset finished games, index into REWARDS, encoding of the
+observation, scale of `margin`."""
 
 
 @cache
 def outcome_dtype(most_players: int) -> np.dtype:
-    """Return the dtype of what a step brought, in a game for so many players at most.
+    """Return the dtype of a step's results, for at most this many players.
 
-    Rewards per player, and in the step that ends a game its scores, places and ending.
+    It has rewards per player, and for the step that ends a game scores, ranks, `done` and `truncated`.
     """
     fields: list[Any] = [("rewards", "<f4", (most_players,))]
     fields += [("scores", "<i4", (most_players,)), ("ranks", "<i4", (most_players,))]
-    # the last bytes have a name: numpy leaves those without one undefined when it copies
+    # the last bytes are a field: numpy leaves padding undefined when it copies
     return np.dtype([*fields, ("done", "?"), ("truncated", "?"), ("unused", "u1", (2,))], align=True)
 
 
@@ -44,7 +44,7 @@ def outcome_dtype(most_players: int) -> np.dtype:
 def write_rewards(
     scores: np.ndarray, ranks: np.ndarray, num_players: int, kind: int, margin_scale: float, rewards: np.ndarray
 ) -> None:
-    """Write each player's reward (float32) of a finished game, from scores and places (int32)."""
+    """Write the rewards of a finished game, float32 [num_players], from scores and ranks, int32 [num_players]."""
     for player in range(num_players):
         if kind == OUTCOME:
             rewards[player] = _outcome(ranks, num_players, player)

@@ -12,7 +12,7 @@ from .workspace import Workspace
 
 PURPOSE, COMPILATION_SECONDS = "rollouts", 5
 
-SETTINGS_DTYPE = np.dtype(
+ROLLOUT_SETTINGS = np.dtype(
     [
         ("c_puct", np.float32),
         ("puct", np.bool_),
@@ -26,15 +26,14 @@ SETTINGS_DTYPE = np.dtype(
         ("margin_scale", np.float32),
     ]
 )
-"""How to search; see `agents/search/mcts_agent.py`. `network`: leaves are valued by a network, the root too."""
+"""The settings of a search; see `agents/search/mcts_agent.py`. `network`: a network values the leaves and the root."""
 
 
 @kernel
 def rollout(state: np.void, seat: Integer, settings: np.ndarray, stream: np.ndarray, workspace: Workspace) -> None:
-    """Play on from a leaf, some plies or to the end: each decision greedy with a probability, else random.
+    """Play from a leaf for some plies or to the end: each decision is greedy with a probability, else random.
 
-    After those plies it goes on until `seat` begins a turn: what a game stands at says something only if all have had
-    their turns.
+    After those plies, continue until `seat` begins a turn: scores are comparable only after all had their turns.
     """
     threshold = np.uint64(settings[0]["greedy_prob"] * np.float32(4294967296.0))
     plies = 0
@@ -50,7 +49,7 @@ def rollout(state: np.void, seat: Integer, settings: np.ndarray, stream: np.ndar
         else:
             action = choose_uniform(state, stream, workspace.mask)
         if action == NO_ACTION:
-            # nothing is legal in a game that has not begun
+            # a game before its first reset has no legal actions
             return
         apply(state, action)
         state["ply"] += 1
@@ -59,9 +58,9 @@ def rollout(state: np.void, seat: Integer, settings: np.ndarray, stream: np.ndar
 
 @kernel
 def write_returns(state: np.void, settings: np.ndarray, workspace: Workspace) -> None:
-    """Write each player's return, 0 to 1, to `workspace.returns`: the share of the win mixed with the squashed margin.
+    """Write each player's return, 0 to 1, to `workspace.returns`: the win fraction mixed with the squashed margin.
 
-    In the middle of a game the margin alone counts: who leads says less than by how much.
+    In a running game only the margin counts: it says more than who leads.
     """
     num_players = np.int64(state["option_num_players"])
     scores, ranks = workspace.scores, workspace.ranks
@@ -74,7 +73,7 @@ def write_returns(state: np.void, settings: np.ndarray, workspace: Workspace) ->
 
 @kernel
 def write_priors(state: np.void, settings: np.ndarray, workspace: Workspace) -> None:
-    """Write the softmax of the heuristic's values over the legal actions, those of `workspace.mask`, to its values."""
+    """Write the softmax of the heuristic over the legal actions of `workspace.mask` to `workspace.values`."""
     mask, values = workspace.mask, workspace.values
     values[:] = -np.inf
     action_values(state, values, workspace.scratch)

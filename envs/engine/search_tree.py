@@ -1,15 +1,15 @@
-"""The trees of a search as flat arrays: nodes that know their first child and their next sibling.
+"""Search trees as flat arrays: each node has links to its first child and its next sibling.
 
 A tree is an array of `node_dtype`, node 0 the root, on a turn of the seat that searches:
 
 | field | meaning |
 |---|---|
-| `action` | the action that leads to the node; for an outcome, unused |
-| `key` | an outcome's hash of what the player to move sees |
-| `first`, `next` | first child (or outcome) and next sibling; 0 is none |
-| `visits` | simulations that went through |
-| `available` | simulations in which the action was legal where it could have been chosen |
-| `prior` | the share of its siblings' priors that selection by PUCT gives it |
+| `action` | the action that leads to the node; unused for a chance outcome |
+| `key` | for a chance outcome: the hash of what the player to move sees |
+| `first`, `next` | first child (or chance outcome) and next sibling; 0 is none |
+| `visits` | simulations through the node |
+| `available` | simulations in which the action was legal and could have been chosen |
+| `prior` | the prior of PUCT, relative to its siblings |
 | `mean` | mean return of each player |
 """
 
@@ -22,24 +22,24 @@ from .compilation import Integer, kernel
 from .workspace import num_returns
 
 MAX_DEPTH = 256
-"""Nodes on the path of a simulation, at most."""
+"""Maximum number of nodes on the path of a simulation."""
 
 
 @cache
 def node_dtype(most_players: int) -> np.dtype:
-    """Return the dtype of a node in a game for so many players at most: 48 bytes for four."""
+    """Return the dtype of a node in a game for at most this many players: 48 bytes for four."""
     fields: list[Any] = [(name, np.int32) for name in ("action", "first", "next", "visits", "available")]
     means = ("mean", np.float32, num_returns(most_players))
     return np.dtype([*fields, ("prior", np.float32), ("key", np.uint64), means])
 
 
 class Trees(NamedTuple):
-    """The trees of n games that are searched together, and the path of the simulation under way in each."""
+    """The trees of n games that are searched in parallel, and the path of the current simulation in each."""
 
     nodes: np.ndarray
     """`node_dtype` [n, capacity]"""
     num_nodes: np.ndarray
-    """int64 [n], nodes in use; 0 begins a new tree"""
+    """int64 [n], nodes in use; 0 starts a new tree"""
     paths: np.ndarray
     """int32 [n, MAX_DEPTH], nodes from the root to the leaf"""
     depths: np.ndarray
@@ -47,14 +47,14 @@ class Trees(NamedTuple):
 
 
 def make_trees(nodes: np.ndarray) -> Trees:
-    """Return new trees in nodes, `node_dtype` [n, capacity]."""
+    """Return empty trees that use the nodes, `node_dtype` [n, capacity]."""
     n = len(nodes)
     return Trees(nodes, np.zeros(n, np.int64), np.zeros((n, MAX_DEPTH), np.int32), np.zeros(n, np.int64))
 
 
 @kernel
 def clear_node(node: np.void, action: Integer, key: Integer, prior: float) -> None:
-    """Make a node one without children and visits."""
+    """Reset a node: no children, no visits."""
     node["action"] = action
     node["first"] = 0
     node["next"] = 0
@@ -77,7 +77,7 @@ def add_child(nodes: np.ndarray, parent: Integer, num_nodes: Integer, action: In
 
 @kernel
 def find_chance_child(nodes: np.ndarray, child: Integer, key: Integer) -> Integer:
-    """Return the outcome of an action with a hash, or 0."""
+    """Return the chance outcome of an action with a hash, or 0."""
     outcome = nodes[child]["first"]
     while outcome != 0 and nodes[outcome]["key"] != key:
         outcome = nodes[outcome]["next"]
@@ -86,7 +86,7 @@ def find_chance_child(nodes: np.ndarray, child: Integer, key: Integer) -> Intege
 
 @kernel
 def back_up(nodes: np.ndarray, path: np.ndarray, depth: Integer, returns: np.ndarray) -> None:
-    """Add a simulation's returns, float32 [as many as a node has], to the nodes of its path."""
+    """Add a simulation's returns, float32 [num_returns], to the nodes of its path."""
     for index in range(depth):
         node = nodes[path[index]]
         node["visits"] += 1
@@ -96,7 +96,7 @@ def back_up(nodes: np.ndarray, path: np.ndarray, depth: Integer, returns: np.nda
 
 @kernel
 def write_roots(nodes: np.ndarray, seats: np.ndarray, visits: np.ndarray, returns: np.ndarray) -> None:
-    """Write visits (int64 [n, num_actions]) and a seat's mean returns (float64) of the actions at n roots, else 0.
+    """Write the visits, int64 [n, num_actions], and the seats' mean returns, float64, of the actions at n roots.
 
     nodes: `node_dtype` [n, capacity]; seats: int64 [n].
     """
@@ -113,7 +113,7 @@ def write_roots(nodes: np.ndarray, seats: np.ndarray, visits: np.ndarray, return
 
 @kernel
 def extract_subtree(nodes: np.ndarray, root: Integer, spare: np.ndarray, origins: np.ndarray) -> Integer:
-    """Copy the tree below a node to `spare`, where it is the root, and return how many nodes that are.
+    """Copy the tree below a node to `spare`, where it becomes the root; return the number of nodes.
 
     spare: `node_dtype` [capacity]; origins: int32 [capacity], a buffer.
     """
@@ -142,9 +142,9 @@ def extract_subtree(nodes: np.ndarray, root: Integer, spare: np.ndarray, origins
 
 
 def root_statistics(nodes: np.ndarray, seats: np.ndarray, num_actions: Integer) -> tuple[np.ndarray, np.ndarray]:
-    """Return what trees know of the actions at their roots: nodes `node_dtype` [n, capacity], seats to move int64 [n].
+    """Return the statistics of the actions at the roots: visits, int64 [n, num_actions], and mean returns, float64.
 
-    Returns visits int64 [n, num_actions] and the seats' mean returns float64 [n, num_actions], 0 where not visited.
+    nodes: `node_dtype` [n, capacity]; seats: int64 [n], the players to move. Both results are 0 without visits.
     """
     visits = np.empty((len(nodes), num_actions), np.int64)
     returns = np.empty((len(nodes), num_actions))

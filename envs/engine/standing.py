@@ -1,4 +1,4 @@
-"""Where the players of a game stand, from their scores and ranks."""
+"""Margins, win fractions, ranks and returns from the scores of a game, and the turn order."""
 
 import numpy as np
 
@@ -7,7 +7,7 @@ from .compilation import Integer, kernel
 
 @kernel
 def margin_of(scores: np.ndarray, player: Integer, num_players: Integer) -> Integer:
-    """Return a player's score less the best other score; whoever plays alone has the own score."""
+    """Return a player's score minus the best other score; the score itself for a single player."""
     if num_players == 1:
         return np.int64(scores[player])
     best_other = np.int64(-(2**40))
@@ -19,7 +19,7 @@ def margin_of(scores: np.ndarray, player: Integer, num_players: Integer) -> Inte
 
 @kernel
 def win_fraction(ranks: np.ndarray, player: Integer, num_players: Integer) -> float:
-    """Return what a player has of the win: 1 alone in rank 0, 1 / k with k winners, else 0."""
+    """Return a player's fraction of the win: 1 for the only winner, 1 / k with k winners, else 0."""
     if ranks[player] != 0:
         return 0.0
     winners = 0
@@ -38,7 +38,7 @@ def write_returns_of(
     margin_scale: float,
     returns: np.ndarray,
 ) -> None:
-    """Write each player's return, 0 to 1: the share of the win, and the squashed margin for the rest of the weight."""
+    """Write each player's return, 0 to 1: win fraction and squashed margin, mixed by `win_weight`."""
     for player in range(num_players):
         margin = margin_of(scores, player, num_players) / margin_scale
         won = win_fraction(ranks, player, num_players)
@@ -53,19 +53,25 @@ def _write_returns_of_games(
         write_returns_of(scores[game], ranks[game], scores.shape[1], win_weight, margin_scale, returns[game])
 
 
+@kernel
+def _write_margins_of_games(scores: np.ndarray, margins: np.ndarray) -> None:
+    for game in range(len(scores)):
+        for player in range(scores.shape[1]):
+            margins[game, player] = margin_of(scores[game], player, scores.shape[1])
+
+
 def game_margins(scores: np.ndarray) -> np.ndarray:
-    """Return each score less the best other score of n games, integers [n, players]; alone it is the score itself."""
-    if scores.shape[1] == 1:
-        return scores
-    second, best = np.sort(scores, axis=1)[:, -2:].T[..., None]
-    # the best other score: the second best for a sole leader, else the best
-    return scores - np.where(scores == best, second, best)
+    """Return each score less the best other score of n games, int64 [n, players]; alone it is the score itself."""
+    scores = np.ascontiguousarray(scores, np.int32)
+    margins = np.zeros(scores.shape, np.int64)
+    _write_margins_of_games(scores, margins)
+    return margins
 
 
 def game_returns(scores: np.ndarray, ranks: np.ndarray, win_weight: float, margin_scale: float) -> np.ndarray:
-    """Return what n finished games are worth to each player, from 0 to 1, as a search counts it: float64 [n, players].
+    """Return each player's return of n finished games as a search defines it, 0 to 1, float64 [n, num_players].
 
-    scores, ranks: integers [n, players]. The share of the win weighs `win_weight`, the squashed margin the rest.
+    scores, ranks: integers [n, num_players]. The win fraction has weight `win_weight`, the squashed margin the rest.
     """
     scores, ranks = np.ascontiguousarray(scores, np.int32), np.ascontiguousarray(ranks, np.int32)
     returns = np.zeros(scores.shape)
@@ -75,7 +81,7 @@ def game_returns(scores: np.ndarray, ranks: np.ndarray, win_weight: float, margi
 
 @kernel
 def write_ranks(scores: np.ndarray, ranks: np.ndarray, num_players: Integer) -> None:
-    """Write ranks by falling score, int32 [num_players]: 0 the winners, ties share the better rank."""
+    """Write ranks by descending score, int32 [num_players]: 0 for winners; tied players share the better rank."""
     for player in range(num_players):
         ranks[player] = 0
         for other in range(num_players):
@@ -84,5 +90,5 @@ def write_ranks(scores: np.ndarray, ranks: np.ndarray, num_players: Integer) -> 
 
 @kernel
 def next_player(player: Integer, num_players: Integer) -> Integer:
-    """Return who follows in turn order."""
+    """Return the next player in turn order."""
     return 0 if player + 1 == num_players else player + 1

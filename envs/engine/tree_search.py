@@ -1,12 +1,12 @@
 """Monte-Carlo tree search over the record of any game.
 
-Every simulation resamples what the searching seat cannot see, future chance included (Cowling, Powley, Whitehouse 2012,
-"Information Set Monte Carlo Tree Search"); a node's statistics are those of all deals that led to it, and only actions
-legal in the deal at hand are looked at. Each player maximises the own return (max^n).
+Every simulation determinizes what the searching seat cannot see, future chance included (Cowling, Powley, Whitehouse
+2012, "Information Set Monte Carlo Tree Search"). The statistics of a node are over all determinizations that led to it;
+only actions legal in the current one are considered. Each player maximizes the player's own return (max^n).
 
-A tree is an array of `search_tree.node_dtype`. In a closed loop the children of an action are chance outcomes, told
-apart by what the player to move sees, and have the actions as children; in an open loop an action's children are the
-next player's actions, whatever chance has brought.
+A tree is an array of `search_tree.node_dtype`. In a closed loop the children of an action are chance outcomes,
+distinguished by what the player to move sees; their children are actions. In an open loop the children of an action are
+the next player's actions, whatever the outcome of chance.
 """
 
 from typing import NamedTuple
@@ -25,12 +25,12 @@ PURPOSE, COMPILATION_SECONDS = "tree search", 15
 
 
 class Search(NamedTuple):
-    """What the searches of n games have in common."""
+    """What the searches of n games share."""
 
     settings: np.ndarray
-    """`rollout.SETTINGS_DTYPE` [1]"""
+    """`rollout.ROLLOUT_SETTINGS` [1]"""
     streams: np.ndarray
-    """uint32 [n, 4], the searches' own"""
+    """uint32 [n, 4], the random streams of the searches"""
     workspace: Workspace
 
 
@@ -39,9 +39,9 @@ def search_games(roots: np.ndarray, leaves: np.ndarray, trees: Trees, num_simula
     """Add simulations that end in rollouts to the trees of n games.
 
     Arguments:
-        roots: record [n], running games, searched for the player to move; they stay as they are.
+        roots: record [n], running games, searched for the player to move; they are not changed.
         leaves: record [n], a buffer.
-        trees: when one is full it stays as large as it is, and simulations go on in it.
+        trees: a full tree does not grow, but simulations continue in it.
     """
     settings, workspace = search.settings, search.workspace
     for game in range(len(roots)):
@@ -57,13 +57,13 @@ def search_games(roots: np.ndarray, leaves: np.ndarray, trees: Trees, num_simula
 def descend_games(
     roots: np.ndarray, leaves: np.ndarray, root_actions: np.ndarray, trees: Trees, search: Search
 ) -> None:
-    """Begin one simulation in each of n games and stop at its leaf, for `back_up_games` to end it.
+    """Start one simulation in each of n games and stop at its leaf; `back_up_games` completes it.
 
     Arguments:
         roots, leaves: record [n]; the leaves are written.
-        root_actions: int64 [n], the action to begin with at a root that is valued, -1 for the search's own choice.
-        trees: their paths and depths are written.
-        search: with the setting `network`.
+        root_actions: int64 [n], the action to start with at an expanded root, -1 for the search's own choice.
+        trees: paths and depths are written.
+        search: its setting `network` is true.
     """
     for game in range(len(roots)):
         _descend(game, roots, leaves, root_actions[game], trees, search)
@@ -71,7 +71,7 @@ def descend_games(
 
 @kernel
 def roll_out_games(roots: np.ndarray, leaves: np.ndarray, rollout_states: np.ndarray, search: Search) -> None:
-    """Copy the leaves of n games to `rollout_states`, record [n], and play on there as the settings say."""
+    """Copy the leaves of n games to `rollout_states`, record [n], and roll out from there by the settings."""
     for game in range(len(leaves)):
         rollout_states[game] = leaves[game]
         seat = np.int64(roots[game]["to_move"])
@@ -82,13 +82,13 @@ def roll_out_games(roots: np.ndarray, leaves: np.ndarray, rollout_states: np.nda
 def back_up_games(
     leaves: np.ndarray, rollout_states: np.ndarray, trees: Trees, priors: np.ndarray, values: np.ndarray, search: Search
 ) -> None:
-    """End the simulations of `descend_games` with what a network says of their leaves.
+    """Complete the simulations of `descend_games` with a network's priors and values of their leaves.
 
     Arguments:
-        rollout_states: record [n], the positions that were valued: the leaves, or what `roll_out_games` made of them.
-            Games that are over count as they are.
+        rollout_states: record [n], the positions that were valued: the leaves, or the results of `roll_out_games`.
+            Finished games are valued by their result.
         priors: float32 [n, num_actions], of the player to move at the leaf.
-        values: float32 [n, players or more], the return that each player may expect, 0 to 1.
+        values: float32 [n, num_players or more], the expected return of each player, 0 to 1.
     """
     mask, returns = search.workspace.mask, search.workspace.returns
     for game in range(len(leaves)):
@@ -115,7 +115,7 @@ def back_up_games(
 def find_observation_node(
     root: np.ndarray, nodes: np.ndarray, num_nodes: Integer, encoding: Integer, observation: np.ndarray
 ) -> Integer:
-    """Return the chance outcome in the tree of a closed loop in which the player to move sees the same, or 0.
+    """Return the chance outcome in a closed-loop tree in which the player to move sees the same, or 0.
 
     `root` is record [1]; `observation`, float32 [observation_size], is a buffer.
     """
@@ -130,7 +130,7 @@ def find_observation_node(
 def _descend(
     game: Integer, roots: np.ndarray, leaves: np.ndarray, root_action: Integer, trees: Trees, search: Search
 ) -> None:
-    """Determinize a root and play down its tree to a node that is new, or to the end; write path and depth."""
+    """Determinize a root and descend its tree to a new node, or to the end of the game; write path and depth."""
     nodes, path, stream = trees.nodes[game], trees.paths[game], search.streams[game]
     settings, workspace = search.settings, search.workspace
     num_nodes: Integer = trees.num_nodes[game]
@@ -145,7 +145,7 @@ def _descend(
     path[0] = 0
     depth = 1
     while state["status"] == RUNNING and depth < MAX_DEPTH - 2:
-        # the root is opened at once, unless its priors are still to come from a network
+        # expand the root now, unless its priors come from a network later
         if nodes[current]["visits"] == 0 and (current != 0 or settings[0]["network"]):
             break
         num_nodes, complete = _open_actions(state, nodes, current, num_nodes, settings, workspace)
@@ -156,7 +156,7 @@ def _descend(
         else:
             child = _select(nodes, current, np.int64(state["to_move"]), settings, stream, workspace.mask)
         if child == 0:
-            # nothing is legal in a game that has not begun
+            # a game before its first reset has no legal actions
             break
         apply(state, nodes[child]["action"])
         state["ply"] += 1
@@ -176,7 +176,7 @@ def _descend(
 
 @kernel
 def _open_outcome(nodes: np.ndarray, child: Integer, num_nodes: Integer, key: Integer) -> tuple[Integer, Integer]:
-    """Return the chance outcome of an action, a new one if it is not there, 0 if there is no room; and nodes in use."""
+    """Return the chance outcome of an action, a new one if needed, 0 if there is no room; and the nodes in use."""
     outcome = find_chance_child(nodes, child, key)
     if outcome == 0 and num_nodes < len(nodes):
         outcome = num_nodes
@@ -191,9 +191,9 @@ def _open_outcome(nodes: np.ndarray, child: Integer, num_nodes: Integer, key: In
 def _open_actions(
     state: np.void, nodes: np.ndarray, current: Integer, num_nodes: Integer, settings: np.ndarray, workspace: Workspace
 ) -> tuple[Integer, bool]:
-    """Give the node a child for every legal action; return the nodes in use and whether all have one.
+    """Give the node a child for every legal action; return the nodes in use and whether there was room for all.
 
-    The mask and the child of each action stand in the workspace.
+    The mask and the child of each action are in the workspace.
     """
     mask, child_of_action = workspace.mask, workspace.child_of_action
     legal_mask(state, mask)
@@ -228,7 +228,7 @@ def _select(
     parent = nodes[current]
     c_puct = settings[0]["c_puct"]
     puct = settings[0]["puct"]
-    # an action nobody has tried is taken to be worth what the node is: trying all first would cost whole searches
+    # an untried action gets the value of the node: trying all of them first would take whole searches
     expected = 0.5
     if parent["visits"] > 0:
         expected = parent["mean"][player]

@@ -1,4 +1,4 @@
-"""The search for a record that no game can reach."""
+"""Find records that no game can reach."""
 
 import numpy as np
 
@@ -9,14 +9,14 @@ from .state import RUNNING
 PURPOSE, COMPILATION_SECONDS = "checks of saved games", 5
 
 STUCK = -1
-"""Instead of the index of a fault: nothing is legal although the game goes on."""
+"""Returned instead of the index of a fault: a running game without legal actions."""
 
 
 @kernel
 def find_first_fault(states: np.ndarray, copy: np.ndarray, mask: np.ndarray) -> tuple[int, Integer]:
-    """Return the index of the first record that cannot be and its fault, -1 and 0 if all can.
+    """Return the index of the first invalid record and its fault; -1 and 0 if all are valid.
 
-    The fields of `states` are all in their ranges; `copy`, record [1], and `mask`, int8 [num_actions], are buffers.
+    All fields of `states` are in their ranges; `copy`, record [1], and `mask`, int8 [num_actions], are buffers.
     """
     for index in range(len(states)):
         copy[0] = states[index]

@@ -1,4 +1,4 @@
-"""The buffers that kernels work in, so that they need no memory of their own."""
+"""The buffers of kernels, which allocate no memory themselves."""
 
 from typing import NamedTuple
 
@@ -8,7 +8,7 @@ from .interface import SCRATCH_SIZE
 
 
 class Workspace(NamedTuple):
-    """Buffers of one thread for one game; what stands in them before and after a call means nothing."""
+    """Buffers of one thread for one game; their contents before and after a call have no meaning."""
 
     mask: np.ndarray
     """int8 [num_actions]"""
@@ -17,7 +17,7 @@ class Workspace(NamedTuple):
     scratch: np.ndarray
     """int64 [SCRATCH_SIZE or more], of a heuristic"""
     child_of_action: np.ndarray
-    """int32 [num_actions], the child of a node that each action leads to, 0 for none"""
+    """int32 [num_actions], the child of the current node for each action, 0 for none"""
     observation: np.ndarray
     """float32 [observation_size]"""
     scores: np.ndarray
@@ -29,9 +29,9 @@ class Workspace(NamedTuple):
 
 
 def num_returns(most_players: int) -> int:
-    """Return how many returns a node of a search tree has in a game for so many players at most.
+    """Return the number of returns in a node of a search tree, in a game for at most this many players.
 
-    It is an even number, so that the keys of all nodes lie where a processor likes them.
+    It is even, so that the keys of all nodes are aligned.
     """
     return most_players + most_players % 2
 
@@ -42,7 +42,7 @@ def make_workspace(num_actions: int, observation_size: int, most_players: int) -
     return Workspace(
         mask=np.zeros(num_actions, np.int8),
         values=np.zeros(num_actions, np.float32),
-        # without a heuristic the mask stands in it, a byte for each action
+        # without a heuristic it holds the mask, a byte per action
         scratch=np.zeros(max(SCRATCH_SIZE, -(-num_actions // 8)), np.int64),
         child_of_action=np.zeros(num_actions, np.int32),
         observation=np.zeros(observation_size, np.float32),

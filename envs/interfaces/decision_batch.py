@@ -43,9 +43,9 @@ class DecisionBatch:
     ) -> None:
         states = game.door.many(states)
         if mask is not None:
-            mask = _known(mask, "mask", np.int8, (len(states), game.num_actions))
+            mask = _check_array(mask, "mask", np.int8, (len(states), game.num_actions))
         if observation is not None:
-            observation = _known(observation, "observation", np.float32, (len(states), game.observation_size))
+            observation = _check_array(observation, "observation", np.float32, (len(states), game.observation_size))
         self.game = game
         self.seconds_per_move = seconds_per_move
         self.seats: np.ndarray = states["to_move"].astype(np.int64)
@@ -126,7 +126,7 @@ class DecisionBatch:
         return states
 
 
-def _known(array: Any, name: str, dtype: type, shape: tuple[int, ...]) -> np.ndarray:
+def _check_array(array: Any, name: str, dtype: type, shape: tuple[int, ...]) -> np.ndarray:
     """Return an array that is known already as kernels take it, a copy if need be; ValueError if it is another one."""
     if not isinstance(array, np.ndarray) or array.shape != shape or array.dtype != dtype:
         given = f"{array.dtype} of {array.shape}" if isinstance(array, np.ndarray) else f"a {type(array).__name__}"

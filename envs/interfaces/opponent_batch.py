@@ -129,7 +129,7 @@ class OpponentBatch:
         self.opponents: list[Agent] = list(opponents)
         self.batch = GameBatch(game, num_games, rewards=rewards, auto_reset=auto_reset)
         self.seats: np.ndarray = np.empty(num_games, np.int64)
-        self.restart_rotation()
+        self.reset_rotation()
         self.opponent_of: np.ndarray = np.full((num_games, game.num_players), LEARNER, np.int64)
         self.mask: np.ndarray = np.zeros((num_games, game.num_actions), np.int8)
         self.observation: np.ndarray = np.zeros((num_games, game.observation_size), np.float32)
@@ -139,13 +139,13 @@ class OpponentBatch:
         # whether it is the learner's turn: not before the first reset, nor after an opponent has failed
         self._ready = False
         self._begin_step()
-        self._none_finished = self._finished()
+        self._none_finished = self._finish_games()
 
     def reset(self, seed: int | np.ndarray | None = None) -> None:
         """Begin all games anew, from one seed or one per game, and play to the learner's first turn in each.
 
         The opponents' own random streams go on, and so does the rotation of seats: give new `opponents` and
-        call `restart_rotation` before to begin them anew too.
+        call `reset_rotation` before to begin them anew too.
         """
         self._begin_step()
         self.batch.reset(seed)
@@ -155,7 +155,7 @@ class OpponentBatch:
         self._look()
         self._ready = True
 
-    def restart_rotation(self) -> None:
+    def reset_rotation(self) -> None:
         """Let the seat "rotate" begin with seat i in the next game of place i."""
         self.seats[:] = np.arange(-1, self.num_games - 1) % self.game.num_players
 
@@ -179,7 +179,7 @@ class OpponentBatch:
         self._play_opponents()
         self._look()
         self._ready = True
-        finished = self._finished() if self._ended else self._none_finished
+        finished = self._finish_games() if self._ended else self._none_finished
         return self._rewards, self._done, self._truncated, finished
 
     def get_state(self) -> dict[str, np.ndarray]:
@@ -265,7 +265,7 @@ class OpponentBatch:
         write_masks(states, self.mask, 0, self.num_games)
         write_observations(states, self.seats, self.game.encoding, self.observation, 0, self.num_games)
 
-    def _finished(self) -> FinishedGames:
+    def _finish_games(self) -> FinishedGames:
         none = np.zeros(0, np.int64)
         pieces = self._ended or [(none, self.batch.finals[:0], none, self.opponent_of[:0])]
         games, states, seats, opponent_of = (np.concatenate(part) for part in zip(*pieces, strict=True))

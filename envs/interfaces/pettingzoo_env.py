@@ -12,8 +12,8 @@ from gymnasium.spaces import Box, Dict, Discrete
 from pettingzoo.utils.env import AECEnv, AECIterable
 from pettingzoo.utils.env_logger import EnvLogger
 
-from ..engine.batch import ILLEGAL, play_one, reset_games, write_results
-from ..engine.random_stream import checked_seed, draw_seed, seed_stream
+from ..engine.batch import ILLEGAL, reset_games, step_one, write_results
+from ..engine.random_stream import check_seed, draw_seed, seed_stream
 from ..engine.rewards import REWARDS, write_rewards
 from ..engine.state import TRUNCATED
 from ..game import Game, IllegalMove, check_game, illegal_action_message, make_game
@@ -59,7 +59,7 @@ def raw_env(game: str, /, *, rewards: str = "outcome", render_mode: str | None =
     return GameAECEnv(made, rewards=rewards, render_mode=render_mode, checks=False, illegal="raise")
 
 
-class GameAECEnv(AECEnv[str, dict[str, np.ndarray], int | None]):  # type: ignore[misc]  # pettingzoo is not typed
+class GameAECEnv(AECEnv[str, dict[str, np.ndarray], int | None]):
     """One game in PettingZoo's turn by turn form; `env` and `raw_env` make it.
 
     Agents are "player_0", "player_1", ... in the order of the seats. An observation is a dict: "observation",
@@ -125,12 +125,12 @@ class GameAECEnv(AECEnv[str, dict[str, np.ndarray], int | None]):  # type: ignor
 
     def observation_space(self, agent: str) -> Dict:
         """Return the space of the agent's observations."""
-        space: Dict = self.observation_spaces[self._known(agent)]
+        space: Dict = self.observation_spaces[self._check_agent_name(agent)]
         return space
 
     def action_space(self, agent: str) -> Discrete:
         """Return the space of the agent's actions, legal or not."""
-        space: Discrete = self.action_spaces[self._known(agent)]
+        space: Discrete = self.action_spaces[self._check_agent_name(agent)]
         return space
 
     def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> None:
@@ -141,7 +141,7 @@ class GameAECEnv(AECEnv[str, dict[str, np.ndarray], int | None]):  # type: ignor
         """
         self._check_reset_options(options)
         if seed is not None or self._reset_stream is None:
-            seed = checked_seed(seed)
+            seed = check_seed(seed)
             self._reset_stream = np.zeros(4, np.uint32)
             seed_stream(self._reset_stream, np.uint64(seed), _RESET_STREAM)
         else:
@@ -158,7 +158,7 @@ class GameAECEnv(AECEnv[str, dict[str, np.ndarray], int | None]):  # type: ignor
         self._has_reset = self._stepped = True
         self._last_move: LastMove | None = None
         seat = int(self._states["to_move"][0])
-        self._turn_to(seat, self.game.mask(self._states[0]), self._seen_by(seat))
+        self._turn_to(seat, self.game.mask(self._states[0]), self._observe_seat(seat))
         if self.render_mode == "human":
             self.render()
 
@@ -179,7 +179,7 @@ class GameAECEnv(AECEnv[str, dict[str, np.ndarray], int | None]):  # type: ignor
         mask = np.empty(self._num_actions, np.int8)
         observation = np.empty(self._observation_size, np.float32)
         before = None if self._frames is None else self._states[0].copy()
-        seat = play_one(self._states, number, self._encoding, mask, observation)
+        seat = step_one(self._states, number, self._encoding, mask, observation)
         if seat >= 0:
             self.infos[self.agent_selection] = {"action_mask": np.zeros(self._num_actions, np.int8)}
             self._turn_to(seat, mask, observation)
@@ -199,16 +199,16 @@ class GameAECEnv(AECEnv[str, dict[str, np.ndarray], int | None]):  # type: ignor
             EnvLogger.error_observe_before_reset()
         # the name that the environment itself gave out needs no test, which would cost a twentieth of a step
         if agent is not self.agent_selection:
-            agent = self._known(agent)
+            agent = self._check_agent_name(agent)
         if agent == self.agent_selection and not self._over:
             return {"observation": self._observation, "action_mask": self._mask}
-        return {"observation": self._seen_by(self._seats[agent]), "action_mask": self._no_actions()}
+        return {"observation": self._observe_seat(self._seats[agent]), "action_mask": self._no_actions()}
 
     def state(self) -> np.ndarray:
         """Return the whole situation: the observations of all seats in order, float32 [players * observation_size]."""
         if not self._has_reset:
             EnvLogger.error_state_before_reset()
-        return np.concatenate([self._seen_by(seat) for seat in range(self.game.num_players)])
+        return np.concatenate([self._observe_seat(seat) for seat in range(self.game.num_players)])
 
     def render(self) -> Any:
         """Return a frame of the render mode (see `view.renderer.Renderer`); None, with a warning, without one."""
@@ -232,7 +232,7 @@ class GameAECEnv(AECEnv[str, dict[str, np.ndarray], int | None]):  # type: ignor
             return super().agent_iter(max_iter)
         return _OrderedAgents(self, max_iter)
 
-    def _known(self, agent: str) -> str:
+    def _check_agent_name(self, agent: str) -> str:
         if not isinstance(agent, str) or agent not in self._seats:
             raise ValueError(f"there is no agent {shorten(agent)}; the agents are {', '.join(self.possible_agents)}")
         return agent
@@ -249,7 +249,7 @@ class GameAECEnv(AECEnv[str, dict[str, np.ndarray], int | None]):  # type: ignor
             refuse_options(options)
         logger.warn(f"reset takes no options: {names} changes nothing")
 
-    def _seen_by(self, seat: int) -> np.ndarray:
+    def _observe_seat(self, seat: int) -> np.ndarray:
         return self.game.observe(self._states[0], seat)
 
     def _turn_to(self, seat: int, mask: np.ndarray, observation: np.ndarray) -> None:
@@ -313,7 +313,7 @@ class GameAECEnv(AECEnv[str, dict[str, np.ndarray], int | None]):  # type: ignor
         self._deads_step_first()
 
 
-class _OrderedAgents(AECIterable[str, dict[str, np.ndarray], int | None]):  # type: ignore[misc]  # as above
+class _OrderedAgents(AECIterable[str, dict[str, np.ndarray], int | None]):
     """Agents in turn, insisting on a step for each."""
 
     def __iter__(self) -> Iterator[str]:

@@ -7,7 +7,7 @@ import numpy as np
 from gymnasium import spaces
 from stable_baselines3.common.vec_env import VecEnv
 
-from ..engine.random_stream import checked_seed, game_seeds
+from ..engine.random_stream import check_seed, game_seeds
 from ..engine.standing import game_margins
 from ..game import Game
 from ..system.messages import shorten
@@ -66,9 +66,11 @@ class SelfPlayVecEnv(VecEnv):
     ) -> None:
         if dense and rewards != "margin":
             raise ValueError(f"only the rewards 'margin' can be dense, not {shorten(rewards)}")
-        self.seated = OpponentBatch(game, num_games, [], rewards=rewards, seat="rotate", assign=self._draw_opponents)
+        self.opponent_batch = OpponentBatch(
+            game, num_games, [], rewards=rewards, seat="rotate", assign=self._draw_opponents
+        )
         self.game = game
-        num_games = self.seated.num_games
+        num_games = self.opponent_batch.num_games
         self._dense = dense
         self._paid = np.zeros(num_games, np.float32)
         self.render_mode: str | None = None
@@ -78,22 +80,22 @@ class SelfPlayVecEnv(VecEnv):
         self._returns = np.zeros(num_games, np.float64)
         observation_space = observation_box(game)
         super().__init__(num_games, observation_space, spaces.Discrete(game.num_actions))
-        self.seed(checked_seed(seed))
+        self.seed(check_seed(seed))
 
     def set_opponents(self, opponents: Sequence[Agent], weights: Sequence[float] | None = None) -> None:
         """Change who plays the other seats, also in the games under way: agent i takes the place of agent i."""
         if not isinstance(opponents, Sequence) or isinstance(opponents, str):
             raise ValueError(f"opponents must be a list of agents, not {shorten(opponents)}")
         agents = [check_agent(opponent) for opponent in opponents]
-        probabilities = _shares(weights, len(agents))
-        if len(agents) <= self.seated.opponent_of.max():
+        probabilities = _fractions(weights, len(agents))
+        if len(agents) <= self.opponent_batch.opponent_of.max():
             raise ValueError("opponents of games under way can be replaced and added to, but not taken away")
-        self.seated.opponents = agents
+        self.opponent_batch.opponents = agents
         self._probabilities = probabilities
 
     def seed(self, seed: int | None = None) -> list[int]:
         """Seed games and draws of the next `reset`; returns the seed of each game."""
-        chosen = checked_seed(seed)
+        chosen = check_seed(seed)
         self._random = np.random.default_rng(chosen)
         seeds: list[int] = game_seeds(chosen, self.num_envs).tolist()
         self._seeds = list(seeds)
@@ -105,14 +107,14 @@ class SelfPlayVecEnv(VecEnv):
             refuse_options(options)
         if self._seeds[0] is None:
             self.seed(int(self._random.integers(2**53)))
-        self.seated.reset(np.array(self._seeds, np.uint64))
+        self.opponent_batch.reset(np.array(self._seeds, np.uint64))
         self._lengths[:] = 0
         self._returns[:] = 0
         self._paid[:] = 0
         self.reset_infos = [{} for _ in range(self.num_envs)]
         self._reset_seeds()
         self._reset_options()
-        return self.seated.observation.copy()
+        return self.opponent_batch.observation.copy()
 
     def step_async(self, actions: np.ndarray) -> None:
         """Take the learner's actions, integers [N]."""
@@ -123,7 +125,7 @@ class SelfPlayVecEnv(VecEnv):
         if self._actions is None:
             raise ValueError("there are no actions to wait for; call step_async() first")
         actions, self._actions = self._actions, None
-        rewards, done, truncated, finished = self.seated.step(actions)
+        rewards, done, truncated, finished = self.opponent_batch.step(actions)
         if self._dense:
             rewards = self._changes_of_margin(finished)
         self._lengths += 1
@@ -134,16 +136,16 @@ class SelfPlayVecEnv(VecEnv):
             self._lengths[done] = 0
             self._returns[done] = 0
         # SB3 keeps what it is given until after the next step, which writes into the same array
-        return self.seated.observation.copy(), rewards, done, infos
+        return self.opponent_batch.observation.copy(), rewards, done, infos
 
     def action_masks(self) -> np.ndarray:
         """Return the learner's legal actions, int8 [N, num_actions]."""
-        return self.seated.mask.copy()
+        return self.opponent_batch.mask.copy()
 
     def get_state(self) -> dict[str, Any]:
         """Return all that the future depends on but the opponents: games, streams, episode statistics."""
         return {
-            "seated": self.seated.get_state(),
+            "opponent_batch": self.opponent_batch.get_state(),
             "random": self._random.bit_generator.state,
             "lengths": self._lengths.copy(),
             "returns": self._returns.copy(),
@@ -152,7 +154,7 @@ class SelfPlayVecEnv(VecEnv):
 
     def set_state(self, state: dict[str, Any]) -> None:
         """Go back to a state from `get_state`; the opponents are to be set besides."""
-        self.seated.set_state(state["seated"])
+        self.opponent_batch.set_state(state["opponent_batch"])
         self._random.bit_generator.state = state["random"]
         self._lengths[:] = state["lengths"]
         self._returns[:] = state["returns"]
@@ -169,7 +171,7 @@ class SelfPlayVecEnv(VecEnv):
         """Return `render_mode` (None) or the method `action_masks` for each of the games."""
         if attr_name not in ("render_mode", "action_masks"):
             raise AttributeError(_NO_ATTRIBUTE.format(attr_name))
-        count = self.seated.num_games if indices is None else len(list(self._get_indices(indices)))
+        count = self.opponent_batch.num_games if indices is None else len(list(self._get_indices(indices)))
         return [getattr(self, attr_name)] * count
 
     def set_attr(self, attr_name: str, value: Any, indices: Any = None) -> None:
@@ -185,8 +187,8 @@ class SelfPlayVecEnv(VecEnv):
 
     def _changes_of_margin(self, finished: FinishedGames) -> np.ndarray:
         """Return how much each game's margin has changed since the step before; a new game begins with nothing."""
-        scores, _ = self.seated.batch.results()
-        margins = self._margins(scores, self.seated.seats)
+        scores, _ = self.opponent_batch.batch.results()
+        margins = self._margins(scores, self.opponent_batch.seats)
         margins[finished.games] = self._margins(finished.scores, finished.seats)
         changes = margins - self._paid
         self._paid = margins
@@ -204,7 +206,7 @@ class SelfPlayVecEnv(VecEnv):
 
     def _describe(self, finished: FinishedGames, truncated: np.ndarray, infos: list[dict[str, Any]]) -> None:
         players = self.game.num_players
-        names = [agent.name for agent in self.seated.opponents]
+        names = [agent.name for agent in self.opponent_batch.opponents]
         for index, game in enumerate(finished.games.tolist()):
             seat = int(finished.seats[index])
             others = [finished.opponent_of[index, (seat + step) % players] for step in range(1, players)]
@@ -220,16 +222,16 @@ class SelfPlayVecEnv(VecEnv):
             }
 
 
-def _shares(weights: Sequence[float] | None, count: int) -> np.ndarray:
+def _fractions(weights: Sequence[float] | None, count: int) -> np.ndarray:
     """Return weights as shares of 1, float64 [count]; ValueError if they are not one for each opponent."""
     try:
-        shares = np.ones(count) if weights is None else np.asarray(weights, np.float64)
+        fractions = np.ones(count) if weights is None else np.asarray(weights, np.float64)
     except (OverflowError, TypeError, ValueError):
         raise ValueError(f"weights must be numbers, not {shorten(weights)}") from None
-    if not count or shares.shape != (count,):
+    if not count or fractions.shape != (count,):
         raise ValueError(f"there must be one weight for each opponent, at least one, not {shorten(weights)}")
     with np.errstate(over="ignore"):
-        total = shares.sum()
-    if not (shares >= 0).all() or not 0 < total < np.inf:
+        total = fractions.sum()
+    if not (fractions >= 0).all() or not 0 < total < np.inf:
         raise ValueError(f"weights must be numbers from 0 on, not all 0, not {shorten(weights)}")
-    return shares / total
+    return fractions / total

@@ -11,7 +11,7 @@ import numpy as np
 from gymnasium.error import ResetNeeded
 from gymnasium.spaces import Box, Discrete
 
-from ..engine.random_stream import MAX_SEED, checked_seed
+from ..engine.random_stream import MAX_SEED, check_seed
 from ..engine.state import RUNNING
 from ..game import Game, IllegalMove, check_game, illegal_action_message, make_game
 from ..records.notation import LastMove
@@ -29,7 +29,8 @@ ILLEGAL_REWARD = -1.0
 """The learner's reward when it ends the game by an illegal move."""
 
 
-class SingleAgentEnv(gymnasium.Env[np.ndarray, int]):
+# actions are integers of Python too, while those of `Discrete` are numpy's
+class SingleAgentEnv(gymnasium.Env[np.ndarray, Any]):
     """A game seen from one seat.
 
     Observations are float32 [observation_size], what the learner's seat sees. `info` holds "action_mask" (int8
@@ -67,12 +68,12 @@ class SingleAgentEnv(gymnasium.Env[np.ndarray, int]):
         self.game = resolve_game(game, options)
         self.render_mode = None if render_mode is None else check_choice(render_mode, "render_mode", RENDER_MODES)
         self.observation_space: Box = spaces.observation_box(self.game)
-        self.action_space: Discrete = spaces.action_space(self.game)  # type: ignore[assignment]
+        self.action_space: Discrete = spaces.action_space(self.game)
         self._frames = None if self.render_mode is None else Renderer(self.game, self.render_mode)
         self._source = opponents if isinstance(opponents, OpponentSource) else FixedOpponents(opponents)
         agents = self._source.make_opponents(self.game, np.random.default_rng())
-        self._seated = OpponentBatch(self.game, 1, agents, rewards=rewards, seat=seat, auto_reset=False)
-        self._seated.on_moves = None if self._frames is None else self._note_move
+        self._opponent_batch = OpponentBatch(self.game, 1, agents, rewards=rewards, seat=seat, auto_reset=False)
+        self._opponent_batch.on_moves = None if self._frames is None else self._note_move
         self._has_reset = self._running = False
         self._last_move: LastMove | None = None
 
@@ -81,20 +82,20 @@ class SingleAgentEnv(gymnasium.Env[np.ndarray, int]):
     ) -> tuple[np.ndarray, dict[str, Any]]:
         """Begin a game and play to the learner's first turn; `options` have to be empty, they belong to the making."""
         refuse_options(options)
-        seed = None if seed is None else checked_seed(seed)
+        seed = None if seed is None else check_seed(seed)
         super().reset(seed=seed)
         if seed is not None:
-            agents = self._source.reset_opponents(self._seated.opponents, self.game, self.np_random)
-            self._seated.opponents = agents
-            self._seated.restart_rotation()
+            agents = self._source.reset_opponents(self._opponent_batch.opponents, self.game, self.np_random)
+            self._opponent_batch.opponents = agents
+            self._opponent_batch.reset_rotation()
         self._running = False
-        self._begin(self._next_seed() if seed is None else seed)
-        while self._seated.batch.states["status"][0] != RUNNING:
+        self._reset(self._next_seed() if seed is None else seed)
+        while self._opponent_batch.batch.states["status"][0] != RUNNING:
             # the opponents have played a whole game before the learner's first turn
-            self._begin(self._next_seed())
+            self._reset(self._next_seed())
         self._has_reset = self._running = True
         self._show()
-        return self._seated.observation[0].copy(), self._info()
+        return self._opponent_batch.observation[0].copy(), self._info()
 
     def step(self, action: int) -> tuple[np.ndarray, float, bool, bool, dict[str, Any]]:
         """Play the learner's action, then the opponents until it is its turn again or the game is over.
@@ -106,23 +107,23 @@ class SingleAgentEnv(gymnasium.Env[np.ndarray, int]):
         number = plain_integer(action)
         if number is None:
             raise ValueError(f"an action must be an integer, not {shorten(action)}")
-        if not 0 <= number < self.game.num_actions or not self._seated.mask[0, number]:
+        if not 0 <= number < self.game.num_actions or not self._opponent_batch.mask[0, number]:
             return self._refuse(number)
         self._running = False
-        rewards, done, truncations, finished = self._seated.step(np.array([number]))
+        rewards, done, truncations, finished = self._opponent_batch.step(np.array([number]))
         self._running = not done[0]
         self._show()
         info = self._info()
         if done[0]:
             info.update(scores=finished.scores[0], winners=finished.ranks[0] == 0)
         terminated, truncated = bool(done[0] and not truncations[0]), bool(truncations[0])
-        return self._seated.observation[0].copy(), float(rewards[0]), terminated, truncated, info
+        return self._opponent_batch.observation[0].copy(), float(rewards[0]), terminated, truncated, info
 
     def action_masks(self) -> np.ndarray:
         """Return the legal actions, bool [num_actions], as sb3-contrib's MaskablePPO asks for them."""
         if not self._running:
             return np.zeros(self.game.num_actions, np.bool_)
-        return self._seated.mask[0].astype(np.bool_)
+        return self._opponent_batch.mask[0].astype(np.bool_)
 
     def render(self) -> Any:
         """Return a frame of the render mode (see `view.renderer.Renderer`); None, with a warning, without one."""
@@ -131,7 +132,9 @@ class SingleAgentEnv(gymnasium.Env[np.ndarray, int]):
             return None
         if not self._has_reset:
             raise ResetNeeded(f"{self.game.name}: there is nothing to draw; call reset() first")
-        return self._frames.draw(self._seated.batch.states[0], self._last_move, int(self._seated.seats[0]))
+        return self._frames.draw(
+            self._opponent_batch.batch.states[0], self._last_move, int(self._opponent_batch.seats[0])
+        )
 
     def close(self) -> None:
         """Close the window, if there is one."""
@@ -141,19 +144,19 @@ class SingleAgentEnv(gymnasium.Env[np.ndarray, int]):
     def _next_seed(self) -> int:
         return int(self.np_random.integers(MAX_SEED + 1))
 
-    def _begin(self, seed: int) -> None:
+    def _reset(self, seed: int) -> None:
         self._last_move = None
-        self._seated.reset(seed)
+        self._opponent_batch.reset(seed)
 
     def _refuse(self, action: int) -> tuple[np.ndarray, float, bool, bool, dict[str, Any]]:
         if self._illegal == "raise":
-            raise IllegalMove(illegal_action_message(self.game, self._seated.batch.states[0], action))
+            raise IllegalMove(illegal_action_message(self.game, self._opponent_batch.batch.states[0], action))
         self._running = False
         info = {**self._info(), "action_mask": np.zeros(self.game.num_actions, np.int8), "illegal": True}
-        return self._seated.observation[0].copy(), ILLEGAL_REWARD, True, False, info
+        return self._opponent_batch.observation[0].copy(), ILLEGAL_REWARD, True, False, info
 
     def _info(self) -> dict[str, Any]:
-        return {"action_mask": self._seated.mask[0].copy(), "seat": self._seated.seats[0]}
+        return {"action_mask": self._opponent_batch.mask[0].copy(), "seat": self._opponent_batch.seats[0]}
 
     def _show(self) -> None:
         if self.render_mode == "human":

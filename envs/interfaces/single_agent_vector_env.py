@@ -8,7 +8,7 @@ from gymnasium.error import ResetNeeded
 from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 
-from ..engine.random_stream import MAX_SEED, checked_seed
+from ..engine.random_stream import MAX_SEED, check_seed
 from ..game import Game
 from ..system.messages import shorten
 from ..validation.arguments import check_choice, refuse_options
@@ -60,7 +60,7 @@ class SingleAgentVectorEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
         self._source = opponents if isinstance(opponents, OpponentSource) else FixedOpponents(opponents)
         agents = self._source.make_opponents(self.game, np.random.default_rng())
         num_envs = check_integer(num_envs, "num_envs", 1, MAX_GAMES)
-        self._seated = OpponentBatch(self.game, num_envs, agents, rewards=rewards, seat=seat)
+        self._opponent_batch = OpponentBatch(self.game, num_envs, agents, rewards=rewards, seat=seat)
         self.num_envs = num_envs
         self.single_observation_space = spaces.observation_box(self.game)
         self.single_action_space = spaces.action_space(self.game)
@@ -83,12 +83,12 @@ class SingleAgentVectorEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
         first, game_seeds = self._seeds(seed)
         super().reset(seed=first)
         if first is not None:
-            agents = self._source.reset_opponents(self._seated.opponents, self.game, self.np_random)
-            self._seated.opponents = agents
-            self._seated.restart_rotation()
-        self._seated.reset(self._next_seed() if game_seeds is None else game_seeds)
+            agents = self._source.reset_opponents(self._opponent_batch.opponents, self.game, self.np_random)
+            self._opponent_batch.opponents = agents
+            self._opponent_batch.reset_rotation()
+        self._opponent_batch.reset(self._next_seed() if game_seeds is None else game_seeds)
         self._has_reset = True
-        return self._seated.observation.copy(), self._infos()
+        return self._opponent_batch.observation.copy(), self._infos()
 
     def _seeds(self, seed: Any) -> tuple[int | None, int | np.ndarray | None]:
         """Return what a reset's seed begins the environment's own stream with, None to let it go on, and its games.
@@ -99,11 +99,11 @@ class SingleAgentVectorEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
             return None, None
         number = plain_integer(seed)
         if number is not None:
-            return (checked := checked_seed(number)), checked
+            return (checked := check_seed(number)), checked
         several = isinstance(seed, Sequence) and not isinstance(seed, str | bytes)
         if not (several or getattr(seed, "ndim", 0) == 1) or len(seed) != self.num_envs:
             raise ValueError(f"seed must be one integer, or {self.num_envs} of them, not {shorten(seed)}")
-        given = [None if one is None else checked_seed(one) for one in seed]
+        given = [None if one is None else check_seed(one) for one in seed]
         first = next((one for one in given if one is not None), None)
         drawn = [self._next_seed() if one is None else one for one in given]
         return first, np.array(drawn, np.int64)
@@ -113,14 +113,14 @@ class SingleAgentVectorEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
 
     def step(self, actions: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, dict[str, Any]]:
         """Play the learner's action in each game (integers [N]), then the opponents until it is its turn again."""
-        rewards, done, truncated, finished = self._seated.step(actions)
+        rewards, done, truncated, finished = self._opponent_batch.step(actions)
         infos = self._final_infos(done, finished) if len(finished.games) else {}
         infos.update(self._infos())
-        return self._seated.observation.copy(), rewards.astype(np.float64), done & ~truncated, truncated, infos
+        return self._opponent_batch.observation.copy(), rewards.astype(np.float64), done & ~truncated, truncated, infos
 
     def action_masks(self) -> np.ndarray:
         """Return the legal actions of all games, bool [N, num_actions]."""
-        return self._seated.mask.astype(np.bool_)
+        return self._opponent_batch.mask.astype(np.bool_)
 
     def render(self) -> tuple[Any, ...] | None:
         """Return a frame of every game, seen from the learner's seat; None without a render mode."""
@@ -128,11 +128,11 @@ class SingleAgentVectorEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
             return None
         if not self._has_reset:
             raise ResetNeeded(f"{self.game.name}: there is nothing to draw; call reset() first")
-        states, seats = self._seated.batch.states, self._seated.seats.tolist()
+        states, seats = self._opponent_batch.batch.states, self._opponent_batch.seats.tolist()
         return tuple(self._frames.draw(states[game], None, seats[game]) for game in range(self.num_envs))
 
     def _infos(self) -> dict[str, Any]:
-        infos = {"action_mask": self._seated.mask.copy(), "seat": self._seated.seats.copy()}
+        infos = {"action_mask": self._opponent_batch.mask.copy(), "seat": self._opponent_batch.seats.copy()}
         return with_presence(infos, np.ones(self.num_envs, np.bool_))
 
     def _final_infos(self, done: np.ndarray, finished: FinishedGames) -> dict[str, Any]:
@@ -141,7 +141,7 @@ class SingleAgentVectorEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
         for game, observation in zip(finished.games.tolist(), finished.observation, strict=True):
             final_observation[game] = observation
         final_info = {
-            "action_mask": np.zeros_like(self._seated.mask),
+            "action_mask": np.zeros_like(self._opponent_batch.mask),
             "seat": self._spread(finished.games, finished.seats),
             "scores": self._spread(finished.games, finished.scores),
             "winners": self._spread(finished.games, finished.ranks == 0),

@@ -24,13 +24,13 @@ def lot_of(state: np.void, player: Integer, card: Integer) -> Integer:
 
 @kernel
 def owned_colours(state: np.void) -> Integer:
-    """Return how many colours each player has (M4)."""
+    """Return the number of colours per player (M4)."""
     return np.int64(2) if state["option_num_players"] == 2 else np.int64(1)
 
 
 @kernel
 def colours_in_game(state: np.void) -> Integer:
-    """Return how many colours are in the game (M4)."""
+    """Return the number of colours in the game (M4)."""
     return np.int64(3) if state["option_num_players"] == 3 else np.int64(4)
 
 
@@ -48,7 +48,7 @@ def player_of(state: np.void, colour: Integer) -> Integer:
 
 @kernel
 def selection(state: np.void, index: Integer, size: Integer) -> Integer:
-    """Return how many parts of a size a selection takes."""
+    """Return the number of parts of a size in a selection."""
     if state["option_num_players"] == 4:
         return SELECTIONS_OF_6[index, size]
     return SELECTIONS_OF_4[index, size]
@@ -71,7 +71,7 @@ def may_select(state: np.void, index: Integer) -> Truth:
 
 @kernel
 def sizes_in_stock(state: np.void, colour: Integer) -> Integer:
-    """Return the sizes (4 bits) of which a selected part of a colour is left."""
+    """Return the sizes (4 bits) of a colour's remaining selected parts."""
     sizes = np.int64(0)
     for size in range(NUM_SIZES):
         if state["drafted"][colour, size] > 0:
@@ -81,8 +81,8 @@ def sizes_in_stock(state: np.void, colour: Integer) -> Integer:
 
 @kernel
 def allowed_sizes(state: np.void, city: Integer, lot: Integer, colour: Integer) -> Integer:
-    """Return the sizes (4 bits) of parts of a colour that a lot admits (M11)."""
-    # without branches, for they cannot be foreseen: on an empty lot and on an own tower nobody is ahead of the colour
+    """Return the sizes (4 bits) of a colour's parts that a lot allows (M11)."""
+    # without branches, which are unpredictable: on an empty lot and on an own tower nobody is ahead of the colour
     owner = max(np.int64(state["owner"][city, lot]), np.int64(1)) - 1
     behind = np.int64(state["storeys"][city, lot, owner]) - np.int64(state["storeys"][city, lot, colour])
     too_small = min(max(behind - 1, np.int64(0)), np.int64(NUM_SIZES))
@@ -91,7 +91,7 @@ def allowed_sizes(state: np.void, city: Integer, lot: Integer, colour: Integer) 
 
 @kernel
 def sizes_for(state: np.void, player: Integer, own: Integer, card: Integer, city: Integer) -> Integer:
-    """Return the sizes (4 bits) that a player may build with a card he holds, in a city and one of his colours."""
+    """Return the sizes (4 bits) that a player may build with a held card, in a city and one of the own colours."""
     if state["hands"][player, card] == 0:
         return np.int64(0)
     colour = own_colour(player, own)
@@ -100,7 +100,7 @@ def sizes_for(state: np.void, player: Integer, own: Integer, card: Integer, city
 
 @kernel
 def may_build(state: np.void, player: Integer) -> Truth:
-    """Tell whether any card, part and city of a player fit (M13)."""
+    """Tell whether a player has any legal combination of card, part and city (M13)."""
     for own in range(owned_colours(state)):
         colour = own_colour(player, np.int64(own))
         stock = sizes_in_stock(state, colour)

@@ -1,10 +1,10 @@
-"""Manhattan's heuristic: what a building brings in the next scoring, to the player and to the others.
+"""Manhattan's heuristic: the effect of a building on the next scoring, for the player and for the others.
 
-The value of a building is the change of the own points of the scoring (M16-M19) less a share of the change of the
-others' points, with two small terms: a lead in a tower that others cannot take at once is worth something, and so are
-big parts kept for later.
+The value of a building is the change of the player's points in the scoring (M16-M19) minus a fraction of the change of
+the others' points, with two small terms: a bonus for a lead in a tower that others cannot take at once, and a penalty
+for big parts, which are better kept for later.
 
-A selection is the better, the nearer its storeys come to an equal share of what is left for every round.
+A selection is better the closer its storeys are to an equal part of the remaining ones for each round left.
 """
 
 import numpy as np
@@ -33,7 +33,7 @@ PART = 0.06
 
 @kernel
 def action_values(state: np.void, values: np.ndarray, scratch: np.ndarray) -> None:
-    """Write the value of every legal action of a running game, in points, to float32[num_actions]."""
+    """Write the value of every legal action of a running game, in points, to float32 [num_actions]."""
     selections = count_selections(state)
     if state["phase"] == DRAFT:
         for index in range(selections):
@@ -65,7 +65,7 @@ def action_values(state: np.void, values: np.ndarray, scratch: np.ndarray) -> No
 
 @kernel
 def _standing(state: np.void, player: Integer) -> float:
-    """Return the own points of a scoring now, less a share of the others'."""
+    """Return the player's points in a scoring now, minus a fraction of the others'."""
     points = board_points(state)
     own = points_of(points, player)
     others = np.int64(0)
@@ -77,7 +77,7 @@ def _standing(state: np.void, player: Integer) -> float:
 
 @kernel
 def _building_value(state: np.void, city: Integer, lot: Integer, colour: Integer, size: Integer) -> float:
-    """Return the standing after a building, with the terms for lead and size; the state is as before afterwards."""
+    """Return the standing after a building, with the terms for lead and size; the state is restored."""
     owner = np.int64(state["owner"][city, lot])
     state["storeys"][city, lot, colour] += 1 + size
     state["height"][city, lot] += 1 + size
@@ -98,18 +98,18 @@ def _building_value(state: np.void, city: Integer, lot: Integer, colour: Integer
 
 @kernel
 def _selection_value(state: np.void, index: Integer) -> float:
-    """Return minus the distance of a selection from an equal share of what is left for every round."""
+    """Return minus the distance of a selection from an equal part of the remaining storeys per round."""
     rounds = (4 if state["option_num_players"] == 4 else 6) - np.int64(state["round"]) + 1
     value = 0.0
     for size in range(NUM_SIZES):
-        share = np.int64(state["reserve"][state["draft_colour"], size]) / rounds
-        value -= (1 + size) * abs(selection(state, index, np.int64(size)) - share)
+        fraction = np.int64(state["reserve"][state["draft_colour"], size]) / rounds
+        value -= (1 + size) * abs(selection(state, index, np.int64(size)) - fraction)
     return value
 
 
 @kernel
 def projected_scores(state: np.void, scores: np.ndarray) -> None:
-    """Write what each player would have if the round was scored now (M16-M19), to int32[players]."""
+    """Write each player's score as if the round were scored now (M16-M19), int32 [num_players]."""
     points = board_points(state) if state["status"] == RUNNING else np.int64(0)
     for player in range(np.int64(state["option_num_players"])):
         scores[player] = state["score"][player] + points_of(points, np.int64(player))

@@ -33,14 +33,14 @@ def _selections(options: dict[str, Any]) -> np.ndarray:
 
 
 def _colour(options: dict[str, Any], own: int, state: np.void | None) -> dict[str, Any]:
-    """Return the key that says which colour it is: by name, or without the state which of the player's own."""
+    """Return the key for the colour: by name, or without the state by the player's first or second colour."""
     if state is None:
         return {"own colour": own}
     return {"colour": COLOURS[int(state["to_move"]) + 2 * own]}
 
 
 def move(options: dict[str, Any], action: int, state: np.void | None) -> dict[str, Any]:
-    """Return the move of an action; without the state the colour is told as the player's first (0) or second (1)."""
+    """Return the move of an action; without the state the colour is the player's first (0) or second (1)."""
     selections = num_selections(options["num_players"])
     if action < selections:
         parts = {name: int(number) for name, number in zip(_SIZE_NAMES, _selections(options)[action], strict=True)}
@@ -58,7 +58,7 @@ def move(options: dict[str, Any], action: int, state: np.void | None) -> dict[st
 def action(options: dict[str, Any], move: Any, state: np.void | None) -> int:
     """Return the action of a move; ValueError that names the key if there is none.
 
-    With the state a colour has to be one of the player to move, and in the draft the one that is selected for.
+    With the state the colour must belong to the player to move, and in the draft be the current one.
     """
     if not isinstance(move, dict):
         refuse("move", f"must be an object, not {shorten(move)}")
@@ -147,19 +147,15 @@ def _parts(parts: np.ndarray) -> dict[str, int]:
     return {name: int(number) for name, number in zip(_SIZE_NAMES, parts, strict=True)}
 
 
-def _hand(cards: np.ndarray) -> list[int]:
-    return [card for card in range(NUM_CARDS) for _ in range(int(cards[card]))]
-
-
 def _cards(cards: np.ndarray) -> dict[str, int]:
     return {str(card): int(number) for card, number in enumerate(cards) if number}
 
 
 def chance_free(before: dict[str, Any], after: dict[str, Any]) -> dict[str, Any]:
-    """Return of a position, one move after another, what chance did not decide; both are valid positions.
+    """Return the parts of a position that chance did not decide, one move after another position; both are valid.
 
-    In every turn of building a card is drawn, into the hand of the player whose turn it was, out of the deck; whether
-    the discards became a new deck follows from the sizes.
+    In every building turn a card is drawn from the deck, into the hand of the player whose turn it was. The sizes
+    show whether the discards became a new deck.
     """
     if before["phase"] == "draft":
         return after

@@ -1,8 +1,7 @@
-"""Manhattan's observation: what a seat may know, from its own side of the table, as one float32 vector.
+"""Manhattan's observation: what a seat may know, seen from its side of the table, as one float32 vector.
 
-Every city is turned so that the seat sees it from its own side: the lot of index v is the one that its card v means,
-so that cards mean the same to all. Colours come in turn order, the own ones first; with two players the own two, then
-the other's.
+Every city is rotated to the seat's view: lot v is the one for its card v, so that cards mean the same for every seat.
+Colours are in turn order, own colours first; with two players the own two, then the opponent's.
 
 Hidden from a seat: the other hands and the deck; their sum by card is known.
 """
@@ -11,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ..engine.compilation import Integer, inlined, kernel
+from ..engine.compilation import Integer, inline_kernel, kernel
 from ..engine.state import RUNNING
 from ..observation_field import ObservationField
 from .board import colours_in_game, seat_of
@@ -29,7 +28,7 @@ from .state import (
     num_colours,
 )
 
-# factors instead of divisors: a division costs several times as much
+# factors instead of divisors: a division is several times as expensive
 _STOREYS = np.float32(1 / 10)
 _DRAFTED = np.float32(1 / 6)
 _PARTS = (1 / np.array(PARTS)).astype(np.float32)
@@ -38,8 +37,8 @@ _COPIES = np.float32(1 / COPIES)
 SCORE_SCALE = 100.0
 
 
-def _colours_seen() -> np.ndarray:
-    """Return uint8 [players, seat, place]: the colour in each place as a seat sees them, own ones first."""
+def _colours_in_order() -> np.ndarray:
+    """Return the order of colours for each seat, own ones first: uint8 [players, seat, index]."""
     seen = np.zeros((5, 4, 4), np.uint8)
     for players in (2, 3, 4):
         for seat in range(players):
@@ -49,7 +48,7 @@ def _colours_seen() -> np.ndarray:
     return seen
 
 
-COLOUR_SEEN = _colours_seen()
+COLOUR_SEEN = _colours_in_order()
 
 
 def fields(options: dict[str, Any], encoding: str) -> tuple[ObservationField, ...]:
@@ -76,7 +75,7 @@ def fields(options: dict[str, Any], encoding: str) -> tuple[ObservationField, ..
 
 @kernel
 def observe(state: np.void, seat: Integer, encoding: Integer, observation: np.ndarray) -> None:
-    """Write what a seat sees to float32[observation size]; there is one form."""
+    """Write the observation of a seat, float32 [observation_size]; there is one encoding."""
     colours = colours_in_game(state)
     players = np.int64(state["option_num_players"])
     at = _observe_cities(state, seat, colours, observation)
@@ -100,7 +99,7 @@ def observe(state: np.void, seat: Integer, encoding: Integer, observation: np.nd
 
 @kernel
 def _observe_cities(state: np.void, seat: Integer, colours: Integer, observation: np.ndarray) -> Integer:
-    # most of what an observation costs: with constant orders of the colours each lot is a few vector instructions
+    # most of the cost of an observation: with constant orders of colours each lot takes a few vector instructions
     if colours == 3:
         _observe_three_colours(state, seat, observation)
     elif state["option_num_players"] == 2:
@@ -119,7 +118,7 @@ def _observe_cities(state: np.void, seat: Integer, colours: Integer, observation
     return 2 * NUM_CITIES * NUM_LOTS * colours
 
 
-@inlined
+@inline_kernel
 def _observe_four_colours(
     state: np.void,
     seat: Integer,
@@ -135,7 +134,7 @@ def _observe_four_colours(
         for view in range(NUM_LOTS):
             lot = np.int64(LOT_OF_CARD[side, view])
             at = (city * NUM_LOTS + view) * 4
-            # all is read before anything is written: the compiler cannot know that the arrays do not overlap
+            # read everything before writing: the compiler cannot know that the arrays do not overlap
             owner = np.int64(state["owner"][city, lot])
             storeys_1 = state["storeys"][city, lot, first]
             storeys_2 = state["storeys"][city, lot, second]

@@ -1,4 +1,4 @@
-"""Reading Manhattan's positions: into a record, refusing what the rules exclude."""
+"""Parsing of Manhattan's positions into records; positions that the rules exclude are rejected."""
 
 from typing import Any
 
@@ -32,7 +32,7 @@ _MAX_SCORE = 30_000
 
 
 def fill(options: dict[str, Any], own: dict[str, Any], phase: str, state: np.void) -> None:
-    """Fill a record, with `over` and `to_move` set, from the own keys of a position; ValueError if it cannot be."""
+    """Fill a record, whose `status` and `to_move` are set, from Manhattan's keys; ValueError if they are impossible."""
     players = options["num_players"]
     asks_colour = players == 2 and phase == "draft"
     check_object(own, "position", [*_KEYS, "colour"] if asks_colour else _KEYS)
@@ -107,7 +107,7 @@ def _fill_cards(options: dict[str, Any], own: dict[str, Any], state: np.void) ->
 
 
 def _check_storeys(options: dict[str, Any], state: np.void) -> None:
-    """No colour has more storeys on the table than its parts that are in no stock could bring."""
+    """Check that no colour has more storeys on the table than its missing parts allow."""
     for colour in range(num_colours(options["num_players"])):
         name = COLOURS[colour]
         used = np.array(PARTS) - state["reserve"][colour] - state["drafted"][colour]
@@ -120,7 +120,7 @@ def _check_storeys(options: dict[str, Any], state: np.void) -> None:
 
 
 def _check_stock(options: dict[str, Any], state: np.void, player: int, rounds: int, drafted: int) -> None:
-    """A player's colours together have what the round leaves them in reserve and in front of him."""
+    """Check that a player's colours have the number of parts in reserve and selected that the round implies."""
     each = parts_per_round(options["num_players"])
     colours = [player + 2 * own for own in range(colours_per_player(options["num_players"]))]
     for colour in colours:
@@ -177,5 +177,5 @@ def _check_over(options: dict[str, Any], state: np.void) -> None:
 
 
 def ending_error(state: np.void) -> str | None:
-    """Return why a finished game cannot have ended so (M23), or None if it can."""
+    """Return why a finished game cannot have ended like this (M23), or None if it can."""
     return None if state["status"] == ENDED else "truncated is true, but this game is never cut off"

@@ -1,4 +1,4 @@
-"""What there is to see of a Manhattan position, and what one seat may see of it."""
+"""What one seat sees of a Manhattan position."""
 
 from __future__ import annotations
 
@@ -7,25 +7,24 @@ from typing import Any, NamedTuple
 from .state import CITIES, COPIES, NUM_CARDS
 from .view.towers import lot_of_card, player_colours
 
-Card = int | None  # a building card 0-8; None lies face down
+Card = int | None  # a building card 0-8; None is face down
 
 
 class PlayerView(NamedTuple):
-    """Everything of a position that is hidden from somebody, as one seat sees it."""
+    """The parts of a position that may be hidden, as one seat sees them."""
 
     hands: list[list[Card]]
     deck_size: int
     counts: list[int]
-    """By card: those in the deck, or, for a seat, all that it does not see."""
+    """By card: the cards in the deck or, for a seat, all cards that it does not see."""
     stuck: bool
     """The player to move cannot build, and the seat can see it."""
 
 
-def sight(position: dict[str, Any], seat: int | None) -> PlayerView:
-    """Returns what `seat` sees of a valid position in JSON notation (None: everything).
+def view_position(position: dict[str, Any], seat: int | None) -> PlayerView:
+    """Return what `seat` sees of a valid position in JSON notation (None: everything).
 
-    Hands are sorted. A seat does not see other hands and what the deck holds, nor, therefore, whether another
-    player is stuck.
+    Hands are sorted. A seat does not see other hands or the deck, and therefore not whether another player is stuck.
     """
     hands: list[list[Card]] = [sorted(hand) for hand in position["hands"]]
     deck = _by_card(position["deck"])
@@ -39,7 +38,7 @@ def sight(position: dict[str, Any], seat: int | None) -> PlayerView:
 
 
 def discards(position: dict[str, Any]) -> list[int]:
-    """Returns the number of face-up cards of each kind."""
+    """Return the number of face-up cards of each kind."""
     return _by_card(position["discards"])
 
 
@@ -48,7 +47,7 @@ def _by_card(counts: dict[str, int]) -> list[int]:
 
 
 def _is_stuck(position: dict[str, Any]) -> bool:
-    """Returns whether a building turn has begun in which no card, part and city fit."""
+    """Return whether the current building turn has no legal combination of card, part and city."""
     if position["phase"] != "build":
         return False
     player = position["to_move"]
@@ -67,7 +66,7 @@ def _is_stuck(position: dict[str, Any]) -> bool:
 
 
 def _fits(tower: dict[str, Any] | None, colour: str, storeys: int) -> bool:
-    """Returns whether a part may be put on a lot."""
+    """Return whether a part may be put on a lot."""
     if tower is None or tower["owner"] == colour:
         return True
     return bool(tower["storeys"].get(colour, 0) + storeys >= tower["storeys"][tower["owner"]])

@@ -1,8 +1,8 @@
 """Manhattan's rounds as kernels on one record (see state.py).
 
-Actions, with D selections (70 with four players, 34 otherwise) and K colours a player (2 with two players, else 1):
+Actions, with D selections (70 with four players, 34 otherwise) and K colours per player (2 with two players, else 1):
 0 .. D - 1 a selection of parts; then D + ((9 * own + card) * 6 + city) * 4 + storeys - 1 a building with the player's
-first (own 0) or second colour; then D + 216 * K + card a discard. Numbers like M11 are those of the rules in
+first (own 0) or second colour; then D + 216 * K + card a discard. Numbers like M11 refer to the rules in
 docs/manhattan.md.
 """
 
@@ -47,7 +47,7 @@ _BUILDINGS = NUM_CARDS * NUM_CITIES * NUM_SIZES
 
 @kernel
 def reset(state: np.void) -> None:
-    """Set up a game on a record that is zero but for options and random stream (M2-M7)."""
+    """Set up a game in a record that is zero except for options and random stream (M2-M7)."""
     for colour in range(colours_in_game(state)):
         for size in range(NUM_SIZES):
             state["reserve"][colour, size] = PARTS[size]
@@ -61,7 +61,7 @@ def reset(state: np.void) -> None:
 
 @kernel
 def draw_cards(state: np.void, player: Integer, cards: Integer) -> None:
-    """Draw cards from a deck, which has enough in a game that has begun."""
+    """Draw cards from the deck, which always has enough after a reset."""
     for _ in range(min(cards, np.int64(state["deck_size"]))):
         card = draw_from_counts(state["random"], state["deck"], np.int64(state["deck_size"]))
         state["deck"][card] -= 1
@@ -96,7 +96,7 @@ def count_legal(state: np.void) -> Integer:
 
 @kernel
 def nth_legal(state: np.void, n: Integer) -> Integer:
-    """Return the n-th legal action, from 0, in the order of the actions; n has to be below `count_legal`."""
+    """Return the n-th legal action, counted from 0; n must be below `count_legal`."""
     selections = count_selections(state)
     if state["phase"] == DRAFT:
         for index in range(selections):
@@ -150,7 +150,7 @@ def is_legal(state: np.void, action: Integer) -> Truth:
 
 @kernel
 def legal_mask(state: np.void, mask: np.ndarray) -> None:
-    """Write 1 for legal and 0 for other actions to int8[num_actions]; all 0 when the game is over."""
+    """Write the mask, int8 [num_actions]: 1 for legal actions, all 0 when the game is over."""
     for action in range(len(mask)):
         mask[action] = 0
     if state["status"] != RUNNING:
@@ -182,9 +182,9 @@ def legal_mask(state: np.void, mask: np.ndarray) -> None:
 
 @kernel
 def apply(state: np.void, action: Integer) -> None:
-    """Play a legal action and all that follows without a decision, up to the next decision or the end.
+    """Play a legal action and everything that follows automatically, up to the next decision or the end.
 
-    An illegal one, any integer, leaves the record meaningless or as it is, and nothing else is written to.
+    An illegal action, any integer, leaves the record meaningless or unchanged, and writes to nothing else.
     """
     player = np.int64(state["to_move"])
     selections = count_selections(state)
@@ -216,7 +216,7 @@ def apply(state: np.void, action: Integer) -> None:
 
 @kernel
 def _select(state: np.void, player: Integer, index: Integer) -> None:
-    """Take a selection for one colour; go on to the next colour, player or to building (M9)."""
+    """Take a selection for one colour; continue with the next colour, the next player, or building (M9)."""
     colour = np.int64(state["draft_colour"])
     for size in range(NUM_SIZES):
         parts = selection(state, index, size)
@@ -243,7 +243,7 @@ def build(state: np.void, city: Integer, lot: Integer, colour: Integer, size: In
 
 @kernel
 def _lose_smallest_part(state: np.void, player: Integer) -> None:
-    """The smallest of a stuck player's selected parts leaves the game, of the lower colour if equal (M14)."""
+    """Remove the smallest of a stuck player's selected parts from the game, of the lower colour if equal (M14)."""
     for size in range(NUM_SIZES):
         for own in range(owned_colours(state)):
             colour = own_colour(player, own)
@@ -254,7 +254,7 @@ def _lose_smallest_part(state: np.void, player: Integer) -> None:
 
 @kernel
 def _play_card(state: np.void, player: Integer, card: Integer) -> None:
-    """Lay a card face up and draw one; the last card of the deck brings a new deck (M15)."""
+    """Put a card face up and draw one; after the last card of the deck, make a new deck (M15)."""
     state["hands"][player, card] -= 1
     state["discards"][card] += 1
     draw_cards(state, player, np.int64(1))
@@ -267,7 +267,7 @@ def _play_card(state: np.void, player: Integer, card: Integer) -> None:
 
 @kernel
 def _end_round(state: np.void) -> None:
-    """Score; then the next round, or the end after the last (M20, M21)."""
+    """Score; then start the next round, or end the game after the last (M20, M21)."""
     score_round(state)
     rounds = 4 if state["option_num_players"] == 4 else 6
     if state["round"] == rounds:
@@ -283,7 +283,7 @@ def _end_round(state: np.void) -> None:
 
 @kernel
 def determinize(state: np.void, seat: Integer) -> None:
-    """Deal anew what a seat cannot see: the other hands and the deck, pooled and drawn again."""
+    """Resample what a seat cannot see: the other hands and the deck, pooled and drawn again."""
     players = np.int64(state["option_num_players"])
     for player in range(players):
         if player != seat:

@@ -12,7 +12,7 @@ TALLEST, MAJORITY, TOWER = 3, 2, 1
 
 @kernel
 def tallest_owner(state: np.void) -> Integer:
-    """Return the colour that owns the tallest tower of all cities, -1 if two or more share the height (M16)."""
+    """Return the colour that owns the tallest tower of all cities, -1 if two or more are equally tall (M16)."""
     tallest = np.int64(0)
     owner = np.int64(-1)
     for city in range(NUM_CITIES):
@@ -28,7 +28,7 @@ def tallest_owner(state: np.void) -> Integer:
 
 @kernel
 def towers_in(state: np.void, city: Integer) -> Integer:
-    """Return how many towers each colour owns in a city: eight bits a colour, colour 0 in the lowest."""
+    """Return the number of towers of each colour in a city: eight bits per colour, colour 0 in the lowest."""
     towers = np.int64(0)
     for lot in range(NUM_LOTS):
         owner = np.int64(state["owner"][city, lot])
@@ -39,7 +39,7 @@ def towers_in(state: np.void, city: Integer) -> Integer:
 
 @kernel
 def majority_in(towers: Integer) -> Integer:
-    """Return the colour with more towers than any other single one, -1 on a tie (M17), from `towers_in`."""
+    """Return the colour with more towers than any other, -1 on a tie (M17), from `towers_in`."""
     most: Integer = np.int64(0)
     holder = np.int64(-1)
     for colour in range(4):
@@ -54,7 +54,7 @@ def majority_in(towers: Integer) -> Integer:
 
 @kernel
 def board_points(state: np.void) -> Integer:
-    """Return what a scoring brings as the board stands (M16-M19): sixteen bits a player, player 0 in the lowest."""
+    """Return the points of scoring the current board (M16-M19): sixteen bits per player, player 0 in the lowest."""
     points = np.int64(0)
     tallest = tallest_owner(state)
     if tallest >= 0:
@@ -78,7 +78,7 @@ def points_of(points: Integer, player: Integer) -> Integer:
 
 @kernel
 def score_round(state: np.void) -> None:
-    """Give every player the points of the board (M16-M19)."""
+    """Add the points of the board to every player's score (M16-M19)."""
     points = board_points(state)
     for player in range(state["option_num_players"]):
         state["score"][player] += points_of(points, np.int64(player))
@@ -86,7 +86,7 @@ def score_round(state: np.void) -> None:
 
 @kernel
 def majorities_of(state: np.void, player: Integer) -> Integer:
-    """Return the number of city majorities of a player, over all his colours."""
+    """Return the number of city majorities of a player, over all of the player's colours."""
     majorities = np.int64(0)
     for city in range(NUM_CITIES):
         holder = majority_in(towers_in(state, city))
@@ -96,7 +96,7 @@ def majorities_of(state: np.void, player: Integer) -> Integer:
 
 @kernel
 def scores_and_ranks(state: np.void, scores: np.ndarray, ranks: np.ndarray) -> None:
-    """Write each player's score and place (0 the winners; ties share the better place) to int32 arrays (M21, M22)."""
+    """Write scores and ranks, int32 [num_players] (M21, M22); rank 0 wins, and tied players share the better rank."""
     players = np.int64(state["option_num_players"])
     top = np.int64(-1)
     for player in range(players):
@@ -112,7 +112,7 @@ def scores_and_ranks(state: np.void, scores: np.ndarray, ranks: np.ndarray) -> N
 
 @kernel
 def _break_tie(state: np.void, top: Integer, ranks: np.ndarray) -> None:
-    """Place those who share the highest score: the owner of the tallest tower, else by majorities (M22)."""
+    """Break a tie for the highest score: by the owner of the tallest tower, else by majorities (M22)."""
     players = np.int64(state["option_num_players"])
     tallest = tallest_owner(state)
     first = player_of(state, tallest) if tallest >= 0 else np.int64(-1)

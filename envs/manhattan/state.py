@@ -1,6 +1,6 @@
 """Manhattan's record, for any number of players.
 
-Colours: 0 blue, 1 black, 2 red, 3 green. With three or four players player i has colour i; with two player p has the
+Colours: 0 blue, 1 black, 2 red, 3 green. With three or four players, player i has colour i; with two, player p has the
 colours p and p + 2. A part of h storeys has size index h - 1. Lots are numbered 0-8 as the south seat sees them.
 
 | field | dtype | meaning |
@@ -8,8 +8,8 @@ colours p and p + 2. A part of h storeys has size index h - 1. Lots are numbered
 | `phase` | uint8 | 0 draft, 1 build |
 | `round` | uint8 | the round, from 1 |
 | `start` | uint8 | the player who began this round |
-| `draft_colour` | uint8 | draft: the colour for which parts are to be selected |
-| `parts_left` | uint8 | selected parts of all players that are still to be placed |
+| `draft_colour` | uint8 | draft: the colour to select parts for |
+| `parts_left` | uint8 | selected parts of all players that are not yet placed |
 | `storeys` | uint8[6, 9, 4] | per city, lot, colour |
 | `owner` | uint8[6, 9] | 0 an empty lot, else 1 + the colour on top |
 | `height` | uint8[6, 9] | derived: storeys of all colours |
@@ -17,7 +17,7 @@ colours p and p + 2. A part of h storeys has size index h - 1. Lots are numbered
 | `drafted` | uint8[4, 4] | per colour and size: parts selected for this round and not yet placed |
 | `hands` | uint8[4, 9] | per player: cards of each kind |
 | `deck` | uint8[9] | cards of each kind |
-| `deck_size` | uint8 | how many these are |
+| `deck_size` | uint8 | the number of these cards |
 | `discards` | uint8[9] | face-up cards of each kind |
 | `score` | int16[4] | per player |
 """
@@ -44,7 +44,7 @@ OPPOSITE, ADJACENT = 0, 1
 TIEBREAKS = ("towers", "none")
 TOWERS = 0
 
-# M6: the lot that each card means, for the seats south, west, north, east
+# M6: the lot of each card, for the seats south, west, north, east
 LOT_OF_CARD = np.array(
     [
         [0, 1, 2, 3, 4, 5, 6, 7, 8],
@@ -57,7 +57,7 @@ LOT_OF_CARD = np.array(
 
 
 def _selections(parts: int) -> np.ndarray:
-    """Return all combinations of so many parts that a full box allows, int64 [n, 4], in lexicographic order."""
+    """Return all combinations of this many parts that a full box allows, int64 [n, 4], in lexicographic order."""
     ranges = [range(min(parts, number) + 1) for number in PARTS]
     return np.array([chosen for chosen in product(*ranges) if sum(chosen) == parts], np.int64)
 
@@ -87,12 +87,12 @@ FIELDS = (
 
 
 def num_colours(num_players: int) -> int:
-    """Return how many colours are in the game (M4)."""
+    """Return the number of colours in the game (M4)."""
     return 3 if num_players == 3 else 4
 
 
 def colours_per_player(num_players: int) -> int:
-    """Return how many colours each player has (M4)."""
+    """Return the number of colours per player (M4)."""
     return 2 if num_players == 2 else 1
 
 
@@ -102,7 +102,7 @@ def num_rounds(num_players: int) -> int:
 
 
 def parts_per_round(num_players: int) -> int:
-    """Return how many parts of each colour are selected in a round (M8)."""
+    """Return the number of parts selected for each colour in a round (M8)."""
     return 6 if num_players == 4 else 4
 
 

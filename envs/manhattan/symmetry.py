@@ -1,15 +1,16 @@
-"""Manhattan's symmetries: what may be exchanged in a position without changing the game, for augmenting training data.
+"""Manhattan's symmetries: permutations of a position that do not change the game, for data augmentation.
 
-- The cities, in any order: all are alike (M1), and each scores for itself (M17).
-- The lots, alike in all cities, together with the cards. No rule of building or scoring looks at where a lot lies
-  (M11, M16-M18), so that any exchange of lots would do; but all players draw from one deck, and each reads its cards
-  from his own seat (M6, M15). So an exchange of the cards must mean the same exchange of the lots to everybody, that
-  is, commute with the turn from seat to seat (M5). These turns move the lots in cycles: for two players who sit
-  opposite four pairs, otherwise the four corners and the four edges; the centre stays. What commutes with them
-  exchanges whole cycles and turns each by any number of steps, and nothing else does. A reflection of the cities is
-  among these for players opposite, but not with three or four players, where it turns the seats' order round.
+- The cities, in any order: all are alike (M1), and each is scored separately (M17).
+- The lots, in the same way in all cities, together with the cards. No rule of building or scoring depends on where a
+  lot is (M11, M16-M18), so any permutation of lots would do. But all players draw from one deck, and each reads the
+  cards from the own seat (M6, M15). So a permutation of the cards must be the same permutation of lots for every
+  player, that is, it must commute with the rotations from seat to seat (M5). These rotations move the lots in cycles:
+  four pairs for two opposite players, otherwise the four corners and the four edges; the centre is fixed. The
+  permutations that commute with them permute whole cycles and rotate each by any number of steps. For opposite players
+  they include a reflection of the cities; with three or four players they do not, since it would reverse the order of
+  the seats.
 
-The colours are bound to the order of the players, and two of one player to the order of the selections (M9, M14).
+The colours are tied to the order of the players, and two colours of a player to the order of selections (M9, M14).
 """
 
 from math import factorial
@@ -26,10 +27,10 @@ _QUARTER_TURN = np.array([[0, 2, 8, 6], [1, 5, 7, 3]])
 
 
 class Symmetries(NamedTuple):
-    """One symmetry a row."""
+    """One symmetry per row."""
 
     cities: np.ndarray  # int64 [n, 6]: the city whose towers each gets
-    cards: np.ndarray  # int64 [n, 9]: the card that becomes each; lots, from any seat, get each other's towers alike
+    cards: np.ndarray  # int64 [n, 9]: the card that becomes each card; lots, from any seat, alike
 
 
 def order(options: dict[str, Any]) -> int:
@@ -57,10 +58,10 @@ def apply(
     observation: np.ndarray,
     policies: tuple[np.ndarray, ...],
 ) -> tuple[np.ndarray, tuple[np.ndarray, ...]]:
-    """Return new arrays, in which every row is that of the position under its symmetry.
+    """Return new arrays in which every row is transformed by its symmetry.
 
-    observation: float32 [n, observation_size], as any seat sees it; policies: any numbers by action, as masks are,
-    each [n, num_actions].
+    observation: float32 [n, observation_size], as any seat sees it; policies: arrays indexed by action, such as
+    masks, each [n, num_actions].
     """
     cities, cards = symmetries
     lots = (cities[:, :, None] * NUM_LOTS + cards[:, None, :]).reshape(len(cities), NUM_CITIES * NUM_LOTS)
@@ -76,7 +77,7 @@ def apply(
 
 
 def _cycles(options: dict[str, Any]) -> np.ndarray:
-    """Return in which cycles the turns from seat to seat move the lots, int64 [cycles, length]."""
+    """Return the cycles of lots under the rotations from seat to seat, int64 [cycles, length]."""
     opposite = options["num_players"] == 2 and options["seats"] == "opposite"
     return _HALF_TURN if opposite else _QUARTER_TURN
 

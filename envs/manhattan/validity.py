@@ -1,4 +1,4 @@
-"""What Manhattan's records that the rules can reach have in common, as a kernel on one record (see state.py)."""
+"""Invariants of Manhattan's reachable records, as a kernel on one record (see state.py)."""
 
 import numpy as np
 
@@ -22,7 +22,7 @@ _ABSENT, _ROUND, _TOWER, _PARTS, _CARDS, _STOCK, _OVER = range(1, len(FAULTS))
 
 @kernel
 def find_fault(state: np.void, spare: np.void) -> Integer:
-    """Return the index of a sentence of FAULTS that is true of a record whose fields are all in range, 0 if none is."""
+    """Return the index in FAULTS of a violated invariant, 0 if there is none; all fields are in range."""
     players = np.int64(state["option_num_players"])
     colours = np.int64(colours_in_game(state))
     rounds = 4 if players == 4 else 6
@@ -98,7 +98,7 @@ def _cards_fault(state: np.void, players: Integer) -> Integer:
 
 @kernel
 def _parts_fault(state: np.void, colour: Integer) -> Integer:
-    """No colour has more storeys on the table than its parts that are in no stock could bring."""
+    """Tell whether no colour has more storeys on the table than its missing parts allow."""
     possible = np.int64(0)
     for size in range(NUM_SIZES):
         used = PARTS[size] - np.int64(state["reserve"][colour, size]) - np.int64(state["drafted"][colour, size])
@@ -115,14 +115,14 @@ def _parts_fault(state: np.void, colour: Integer) -> Integer:
 def _phase_fault(state: np.void, players: Integer, rounds: Integer) -> Integer:
     left = np.int64(0)
     for colour in range(4):
-        left += _drafted(state, np.int64(colour))
+        left += _count_drafts(state, np.int64(colour))
     if left != state["parts_left"]:
         return _STOCK
     if state["status"] != RUNNING:
         for colour in range(4):
-            left += _reserve(state, np.int64(colour))
+            left += _count_reserve(state, np.int64(colour))
         return 0 if left == 0 and state["status"] == ENDED and state["round"] == rounds else _OVER
-    # after the draft it is the colour of whoever would be next
+    # after the draft it is the colour of the player who would be next
     if state["phase"] == BUILD and state["draft_colour"] != state["start"]:
         return _ROUND
     for player in range(players):
@@ -138,7 +138,7 @@ def _phase_fault(state: np.void, players: Integer, rounds: Integer) -> Integer:
 
 @kernel
 def _draft_stock_is_right(state: np.void, players: Integer, player: Integer) -> Truth:
-    """Tell whether a player's colours have been selected for if, and only if, it was their turn in this round."""
+    """Tell whether parts are selected for exactly those of a player's colours whose turn has come in this round."""
     each = 6 if players == 4 else 4
     done = np.int64(state["round"]) - 1
     start = np.int64(state["start"])
@@ -155,14 +155,14 @@ def _draft_stock_is_right(state: np.void, players: Integer, player: Integer) -> 
         selected = turn < now or (turn == now and colour < drafting)
         drafted = each if selected else 0
         reserve = NUM_PARTS - each * done - drafted
-        if _drafted(state, colour) != drafted or _reserve(state, colour) != reserve:
+        if _count_drafts(state, colour) != drafted or _count_reserve(state, colour) != reserve:
             return False
     return True
 
 
 @kernel
 def _build_stock_is_right(state: np.void, players: Integer, player: Integer) -> Truth:
-    """Tell whether a player has as many parts left as the mover, or one less if it has built since."""
+    """Tell whether a player has as many parts left as the mover, or one less after building in this cycle."""
     each = 6 if players == 4 else 4
     start = np.int64(state["start"])
     mover = np.int64(state["to_move"])
@@ -170,16 +170,17 @@ def _build_stock_is_right(state: np.void, players: Integer, player: Integer) -> 
     own_left = np.int64(0)
     for own in range(owned_colours(state)):
         colour = np.int64(own_colour(player, np.int64(own)))
-        own_left += _drafted(state, colour)
-        left += _drafted(state, np.int64(own_colour(mover, np.int64(own))))
-        if _drafted(state, colour) > each or _reserve(state, colour) != NUM_PARTS - each * np.int64(state["round"]):
+        own_left += _count_drafts(state, colour)
+        left += _count_drafts(state, np.int64(own_colour(mover, np.int64(own))))
+        reserve = NUM_PARTS - each * np.int64(state["round"])
+        if _count_drafts(state, colour) > each or _count_reserve(state, colour) != reserve:
             return False
     has_built = (player - start) % players < (mover - start) % players
     return left > 0 and own_left == left - has_built
 
 
 @kernel
-def _drafted(state: np.void, colour: Integer) -> Integer:
+def _count_drafts(state: np.void, colour: Integer) -> Integer:
     parts = np.int64(0)
     for size in range(NUM_SIZES):
         parts += state["drafted"][colour, size]
@@ -187,7 +188,7 @@ def _drafted(state: np.void, colour: Integer) -> Integer:
 
 
 @kernel
-def _reserve(state: np.void, colour: Integer) -> Integer:
+def _count_reserve(state: np.void, colour: Integer) -> Integer:
     parts = np.int64(0)
     for size in range(NUM_SIZES):
         parts += state["reserve"][colour, size]

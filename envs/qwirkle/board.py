@@ -1,4 +1,4 @@
-"""The table: putting tiles down, and which kinds every empty cell beside a tile admits (see state.py).
+"""The table: placing tiles, and the kinds that every empty cell next to a tile allows (see state.py).
 
 Cells, kinds and sets of kinds are int64 here.
 """
@@ -28,20 +28,20 @@ def step(cell: Integer, right: Integer, down: Integer) -> Integer:
 
 @kernel
 def tile_at(state: np.void, cell: Integer) -> Integer:
-    """Return 1 + the kind that lies on a cell, 0 if none does."""
+    """Return 1 + the kind on a cell, 0 if it is empty."""
     tile = np.int64(state["board"][cell])
     return tile if tile < FIRST_SLOT else np.int64(0)
 
 
 @kernel
 def slot_at(state: np.void, cell: Integer) -> Integer:
-    """Return the slot of the frontier that a cell has, -1 if it is none of the frontier."""
+    """Return the slot of a cell in the frontier, -1 if it is not in the frontier."""
     return np.int64(state["board"][cell]) - FIRST_SLOT
 
 
 @kernel
 def run_end(state: np.void, cell: Integer, right: Integer, down: Integer) -> Integer:
-    """Return the first empty cell from a cell on in a direction."""
+    """Return the first empty cell in a direction, starting at a cell."""
     cell = step(cell, right, down)
     while tile_at(state, cell) > 0:
         cell = step(cell, right, down)
@@ -61,8 +61,8 @@ def run_length(state: np.void, cell: Integer, right: Integer, down: Integer) -> 
 
 
 @kernel
-def admitted(state: np.void, cell: Integer, right: Integer, down: Integer) -> Integer:
-    """Return the kinds that an empty cell admits as far as its row (1, 0) or its column (0, 1) goes (Q8 b)."""
+def allowed_kinds(state: np.void, cell: Integer, right: Integer, down: Integer) -> Integer:
+    """Return the kinds that the row (1, 0) or the column (0, 1) of an empty cell allows (Q8 b)."""
     colours = np.int64(0)
     shapes = np.int64(0)
     count = np.int64(0)
@@ -93,7 +93,7 @@ def adjacent_kinds(colours: Integer, shapes: Integer, count: Integer) -> Integer
 
 @kernel
 def put_tile(state: np.void, cell: Integer, kind: Integer) -> None:
-    """Put a tile on an empty cell and bring extent and frontier up to date; nothing is checked."""
+    """Place a tile on an empty cell and update extent and frontier; nothing is checked."""
     slot = slot_at(state, cell)
     if slot >= 0:
         _leave_frontier(state, slot)
@@ -103,15 +103,15 @@ def put_tile(state: np.void, cell: Integer, kind: Integer) -> None:
     for sign in (-1, 1):
         end = run_end(state, cell, sign, 0)
         slot = _enter_frontier(state, end)
-        state["frontier_row"][slot] = admitted(state, end, 1, 0)
+        state["frontier_row"][slot] = allowed_kinds(state, end, 1, 0)
         end = run_end(state, cell, 0, sign)
         slot = _enter_frontier(state, end)
-        state["frontier_column"][slot] = admitted(state, end, 0, 1)
+        state["frontier_column"][slot] = allowed_kinds(state, end, 0, 1)
 
 
 @kernel
 def _leave_frontier(state: np.void, slot: Integer) -> None:
-    """Take a slot out of the frontier; the last one moves to its place."""
+    """Remove a slot from the frontier; the last slot takes its place."""
     last = np.int64(state["frontier_count"]) - 1
     state["frontier_count"] = last
     if slot != last:
@@ -124,7 +124,7 @@ def _leave_frontier(state: np.void, slot: Integer) -> None:
 
 @kernel
 def _enter_frontier(state: np.void, cell: Integer) -> Integer:
-    """Return the slot of an empty cell beside a tile, a new one, open to all kinds, if it has none yet."""
+    """Return the slot of an empty cell next to a tile; a new slot allows all kinds."""
     slot = slot_at(state, cell)
     if slot >= 0:
         return slot
@@ -155,19 +155,19 @@ def _extend(state: np.void, cell: Integer) -> None:
 
 @kernel
 def column_of(state: np.void, cell: Integer) -> Integer:
-    """Return how far right of the table's left edge a cell in it or beside it lies: -1 .. width."""
+    """Return the distance from the table's left edge to a cell in the table or next to it: -1 .. width."""
     return (cell % TORUS - np.int64(state["left"]) + 1 + TORUS) % TORUS - 1
 
 
 @kernel
 def row_of(state: np.void, cell: Integer) -> Integer:
-    """Return how far below the table's upper edge a cell in it or beside it lies: -1 .. height."""
+    """Return the distance from the table's upper edge to a cell in the table or next to it: -1 .. height."""
     return (cell // TORUS - np.int64(state["top"]) + 1 + TORUS) % TORUS - 1
 
 
 @kernel
 def fits_on_board(state: np.void, cell: Integer) -> Truth:
-    """Tell whether a tile on a cell of the frontier leaves the table within its largest extent (Q15)."""
+    """Tell whether the table stays within its largest size with a tile on a cell of the frontier (Q15)."""
     largest = np.int64(state["option_board_size"]) - 1
     width = np.int64(state["right"]) - np.int64(state["left"]) + 1
     if width >= largest:
@@ -184,7 +184,7 @@ def fits_on_board(state: np.void, cell: Integer) -> Truth:
 
 @kernel
 def kinds_at(state: np.void, cell: Integer) -> Integer:
-    """Return the kinds that a cell of the frontier admits in row and column, none where the board ends."""
+    """Return the kinds that a cell of the frontier allows, none outside the board."""
     if not fits_on_board(state, cell):
         return np.int64(0)
     slot = slot_at(state, cell)
@@ -193,7 +193,7 @@ def kinds_at(state: np.void, cell: Integer) -> Integer:
 
 @kernel
 def kinds_anywhere(state: np.void) -> Integer:
-    """Return the kinds for which there is a cell anywhere on the table."""
+    """Return the kinds that some cell of the frontier allows."""
     if state["tiles_on_table"] == 0:
         return np.int64(ALL_KINDS)
     kinds = np.int64(0)

@@ -1,11 +1,11 @@
-"""Qwirkle's heuristic: the points of the best whole turn that begins with an action.
+"""Qwirkle's heuristic: the points of the best complete turn that starts with an action.
 
-All placements of the hand are searched: from a first tile on, further ones at the two ends of its row or column. On
-a fixed line every tile lies in one run with the others, so that a kind can be used once, and what a cell admits
-across the line does not change during the turn. Tiles before the first one's end are added first, those behind it
-later: every placement is met once per first tile.
+All placements of the hand are searched: a first tile, then others at the two ends of its row or column. On a fixed
+line all tiles are in one run, so each kind is used at most once, and the kinds that a cell allows across the line do
+not change during the turn. Tiles before the first one are added first, tiles after it later, so every placement is
+visited once per first tile.
 
-Where nothing can be placed tiles are exchanged: those that belong to no largest set of the hand.
+If nothing can be placed, the tiles that are not in a largest set of the hand are exchanged.
 """
 
 import numpy as np
@@ -29,20 +29,20 @@ from .placement import (
 from .scoring import LAST_TILE_BONUS, run_points, turn_points
 from .state import ALL_KINDS, END, FIRST_COLOUR, FIRST_SHAPE, RETURN, TORUS
 
-# what exchanges are worth: less than any placement; first tiles of no largest set, then ending, then the others
+# values of exchanges, below any placement: first tiles in no largest set, then ending the turn, then the others
 _RETURN_LOOSE, _END_EXCHANGE, _RETURN_SET = -2.0, -3.0, -4.0
 
-# the columns of a level of the search: runs as sets of colours and shapes and their length; the cells at the two ends;
-# points across; the kinds left in the hand; the kinds still to be tried at either end
+# the columns of a search level: the run as sets of colours and shapes, and its length; the cells at its two ends;
+# points across; the kinds left in the hand; the kinds still to be tried at each end
 _COLOURS, _SHAPES, _COUNT, _BEFORE, _BEHIND, _ACROSS, _HAND, _TRY_BEFORE, _TRY_BEHIND = range(9)
 _COLUMNS = 9
 
 
 @kernel
 def action_values(state: np.void, values: np.ndarray, scratch: np.ndarray) -> None:
-    """Write the value of every legal action of a running game, in points, to float32[num_actions].
+    """Write the value of every legal action of a running game, in points, to float32 [num_actions].
 
-    `scratch` is int64[1024].
+    `scratch`, int64 [SCRATCH_SIZE or more], is a buffer.
     """
     if state["picked"] > 0:
         kind = np.int64(state["picked"]) - 1
@@ -58,7 +58,7 @@ def action_values(state: np.void, values: np.ndarray, scratch: np.ndarray) -> No
 
 @kernel
 def _value_picks(state: np.void, values: np.ndarray, scratch: np.ndarray) -> None:
-    """Value the kinds that may be picked up, each at its best cell."""
+    """Write the values of the kinds that may be picked up, each at its best cell."""
     kinds = pickable(state)
     if kinds == 0:
         return
@@ -81,7 +81,7 @@ def _value_picks(state: np.void, values: np.ndarray, scratch: np.ndarray) -> Non
 
 @kernel
 def _value_exchange(state: np.void, values: np.ndarray) -> None:
-    """Value the kinds that may be laid aside: the smaller the sets they belong to, the sooner."""
+    """Write the values of the kinds that may be returned: higher for members of smaller sets."""
     kinds = exchangeable(state)
     hand = np.int64(state["hand_kinds"][state["to_move"]])
     largest = set_size(hand)
@@ -98,7 +98,7 @@ def _value_exchange(state: np.void, values: np.ndarray) -> None:
 
 @kernel
 def tile_value(state: np.void, cell: Integer, kind: Integer, scratch: np.ndarray) -> Integer:
-    """Return the points of the best turn in which the next tile, of a kind in the hand, lies on a cell."""
+    """Return the points of the best turn whose next tile, of a kind in the hand, goes on a cell."""
     if state["opening_size"] > 0:
         return np.int64(0)
     if state["placed_count"] == 0:
@@ -112,7 +112,7 @@ def tile_value(state: np.void, cell: Integer, kind: Integer, scratch: np.ndarray
 def line_value(
     state: np.void, cell: Integer, kind: Integer, right: Integer, down: Integer, scratch: np.ndarray
 ) -> Integer:
-    """Return the points of the best turn along a row (1, 0) or column (0, 1) whose next tile lies on a cell."""
+    """Return the points of the best turn along a row (1, 0) or column (0, 1) whose next tile goes on a cell."""
     player = np.int64(state["to_move"])
     tiles = np.int64(state["hand_size"][player]) - (state["picked"] == 0)
     _first_level(state, cell, kind, right, down, scratch)
@@ -147,7 +147,7 @@ def _points(state: np.void, scratch: np.ndarray, level: Integer, tiles_left: Int
 def _first_level(
     state: np.void, cell: Integer, kind: Integer, right: Integer, down: Integer, scratch: np.ndarray
 ) -> None:
-    """Begin the search with the tile on its cell, joined to the tiles on both sides of it."""
+    """Start the search with the tile on its cell, joined to the tiles on both sides."""
     scratch[_COLOURS] = np.int64(1) << (kind // 6)
     scratch[_SHAPES] = np.int64(1) << (kind % 6)
     scratch[_COUNT] = 1
@@ -166,7 +166,7 @@ def _first_level(
 def _next_level(
     state: np.void, scratch: np.ndarray, level: Integer, kind: Integer, before: bool, right: Integer, down: Integer
 ) -> None:
-    """Put a tile to the end before or behind the run, in a level of its own."""
+    """Add a tile at one end of the run, as a new level."""
     top = level * _COLUMNS
     new = top + _COLUMNS
     for column in range(_COLUMNS):
@@ -186,7 +186,7 @@ def _next_level(
 
 @kernel
 def _join(state: np.void, cell: Integer, right: Integer, down: Integer, scratch: np.ndarray, top: Integer) -> Integer:
-    """Join the tiles that lie beyond a cell in a direction to the run of a level; return the empty cell behind them."""
+    """Join the tiles beyond a cell in a direction to the run of a level; return the next empty cell."""
     cell = step(cell, right, down)
     tile = tile_at(state, cell)
     while tile > 0:
@@ -202,7 +202,7 @@ def _join(state: np.void, cell: Integer, right: Integer, down: Integer, scratch:
 def _kinds_at_end(
     state: np.void, scratch: np.ndarray, level: Integer, before: bool, right: Integer, down: Integer
 ) -> Integer:
-    """Return the kinds of the hand that may lie at an end of the run, joined to what lies beyond it."""
+    """Return the kinds of the hand that may go at an end of the run, joined with the tiles beyond it."""
     top = level * _COLUMNS
     cell = scratch[top + (_BEFORE if before else _BEHIND)]
     sign = np.int64(-1) if before else np.int64(1)
@@ -222,7 +222,7 @@ def _kinds_at_end(
 
 @kernel
 def _across_at(state: np.void, cell: Integer, right: Integer) -> Integer:
-    """Return the kinds that a cell admits across a row (right 1) or a column (right 0)."""
+    """Return the kinds that a cell allows across a row (right 1) or a column (right 0)."""
     slot = slot_at(state, cell)
     if slot < 0:
         return np.int64(ALL_KINDS)
@@ -231,7 +231,7 @@ def _across_at(state: np.void, cell: Integer, right: Integer) -> Integer:
 
 @kernel
 def _length_across(state: np.void, cell: Integer, right: Integer, down: Integer) -> Integer:
-    """Return the length of the run through a cell across the line, the cell itself included."""
+    """Return the length of the run through a cell across the line, including the cell."""
     length = np.int64(1)
     for sign in (-1, 1):
         at = step(cell, sign * down, sign * right)
@@ -243,7 +243,7 @@ def _length_across(state: np.void, cell: Integer, right: Integer, down: Integer)
 
 @kernel
 def projected_scores(state: np.void, scores: np.ndarray) -> None:
-    """Write what each player would have if the turn ended now (Q16), to int32[players]."""
+    """Write each player's score as if the turn ended now (Q16), int32 [num_players]."""
     for player in range(np.int64(state["option_num_players"])):
         scores[player] = state["score"][player]
     if state["status"] == RUNNING and state["placed_count"] > 0:

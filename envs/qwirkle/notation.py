@@ -16,7 +16,7 @@ _MOVES = ("pick", "place", "return", "end")
 
 
 def move(options: dict[str, Any], action: int, state: np.void | None) -> dict[str, Any]:
-    """Return the move of an action; the cell of a placement is that of the window if there is no state."""
+    """Return the move of an action; without a state a placement has its cell in the window."""
     if action < RETURN:
         return {"pick": KINDS[action]}
     if action < END:
@@ -31,7 +31,7 @@ def move(options: dict[str, Any], action: int, state: np.void | None) -> dict[st
 
 
 def _outside(options: dict[str, Any], action: int, state: np.void) -> list[int]:
-    """Return the coordinates of a cell of the window that is neither in the table nor beside it."""
+    """Return the coordinates of a cell of the window that is neither in the table nor next to it."""
     y, x = divmod(action - PLACE, options["board_size"])
     left, top = int(state["left"]), int(state["top"])
     width, height = int(state["right"]) - left + 1, int(state["bottom"]) - top + 1
@@ -39,7 +39,7 @@ def _outside(options: dict[str, Any], action: int, state: np.void) -> list[int]:
 
 
 def _coordinates(state: np.void, cell: int) -> tuple[int, int]:
-    """Return the x and y of a cell in the table or beside it."""
+    """Return the x and y of a cell in the table or next to it."""
     left, top = int(state["left"]), int(state["top"])
     x = (cell % TORUS - left + 1) % TORUS - 1 + left
     y = (cell // TORUS - top + 1) % TORUS - 1 + top
@@ -49,7 +49,7 @@ def _coordinates(state: np.void, cell: int) -> tuple[int, int]:
 def action(options: dict[str, Any], move: Any, state: np.void | None) -> int:
     """Return the action of a move; ValueError that names the key if there is none.
 
-    A placement needs the state, which says where the window lies, or the cell of the window itself.
+    A placement needs the state, which determines the position of the window, or the cell in the window.
     """
     check_object(move, "move", (), optional=(*_MOVES, "window"))
     if len(move) != 1:
@@ -119,10 +119,10 @@ def position(options: dict[str, Any], state: np.void) -> dict[str, Any]:
 
 
 def chance_free(before: dict[str, Any], after: dict[str, Any]) -> dict[str, Any]:
-    """Return of a position, one move after another, what chance did not decide; both are valid positions.
+    """Return the parts of a position that chance did not decide, one move after another position; both are valid.
 
-    Tiles are drawn when a turn ends: into the hand of the player whose turn it was, out of the bag. How many there
-    are in each follows from the rules.
+    Tiles are drawn from the bag when a turn ends, into the hand of the player whose turn it was. Their numbers follow
+    from the rules.
     """
     if after["turn_number"] == before["turn_number"] and "to_move" in after:
         return after

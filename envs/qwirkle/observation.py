@@ -1,18 +1,18 @@
-"""Qwirkle's observation: what a seat may know, from its own view, as one float32 vector in two forms.
+"""Qwirkle's observation: what a seat may know, as one float32 vector, in two encodings.
 
-Both end with the same counts. `planes`, for networks with convolutions, begins with one plane of the window of
-board_size x board_size cells, centred on the table, in codes that say all about a cell:
+They differ in the board only. `planes`, for networks with convolutions, starts with one plane of the window of
+board_size x board_size cells, centred on the table, with one code per cell:
 
 | code | cell |
 |---|---|
 | 0 | empty |
 | 1 + kind | a tile of an earlier turn; kind = 6 * colour + shape |
-| 37 + kind | a tile that was placed in this turn |
-| 73 | empty, and the picked tile may lie here |
+| 37 + kind | a tile placed in this turn |
+| 73 | empty, and the picked-up tile may be placed here |
 
-`flat`, for plain networks, begins with two numbers a cell: (1 + colour) / 6 and (1 + shape) / 6, 0 for an empty one.
+`flat`, for plain networks, starts with two numbers per cell: (1 + colour) / 6 and (1 + shape) / 6, 0 if it is empty.
 
-Hidden from a seat: the other hands, what another player lays aside, the bag; their sum by kind is known.
+Hidden from a seat: the other hands, tiles that another player sets aside, the bag; their sum by kind is known.
 """
 
 from typing import Any
@@ -34,7 +34,7 @@ SCORE_SCALE = 100.0
 
 
 def fields(options: dict[str, Any], encoding: str) -> tuple[ObservationField, ...]:
-    """Return the parts of the observation in order, for a game's options and a form."""
+    """Return the parts of the observation in order, for a game's options and an encoding."""
     players, size = options["num_players"], options["board_size"]
     cells = (
         ObservationField("board", (1, size, size), "plane, y, x: the code of each cell of the window", LEGAL_CODE)
@@ -61,7 +61,7 @@ def fields(options: dict[str, Any], encoding: str) -> tuple[ObservationField, ..
 
 @kernel
 def observe(state: np.void, seat: Integer, encoding: Integer, observation: np.ndarray) -> None:
-    """Write what a seat sees to float32[observation size]; form 0 is planes, 1 flat."""
+    """Write the observation of a seat, float32 [observation_size]; encoding 0 is `planes`, 1 `flat`."""
     size = np.int64(state["option_board_size"])
     numbers = size * size if encoding == PLANES else 2 * size * size
     for index in range(numbers):

@@ -1,4 +1,4 @@
-"""Reading Qwirkle's positions: into a record, refusing what the rules exclude."""
+"""Parsing of Qwirkle's positions into records; positions that the rules exclude are rejected."""
 
 from typing import Any
 
@@ -18,7 +18,7 @@ Cell = tuple[int, int]
 
 
 def fill(options: dict[str, Any], own: dict[str, Any], phase: str, state: np.void) -> None:
-    """Fill a record, with `over` and `to_move` set, from the own keys of a position; ValueError if it cannot be."""
+    """Fill a record, whose `status` and `to_move` are set, from Qwirkle's keys; ValueError if they are impossible."""
     check_object(own, "position", _KEYS)
     players = options["num_players"]
     state["turn_number"] = check_integer(own["turn_number"], "turn_number", 1, options["max_turns"])
@@ -35,7 +35,7 @@ def fill(options: dict[str, Any], own: dict[str, Any], phase: str, state: np.voi
     cells = check_list(turn["placed"], "turn.placed", at_most=HAND_SIZE)
     placed = [_read_cell(cell, f"turn.placed[{k}]") for k, cell in enumerate(cells)]
     _check_tiles(own, state, tiles, picked)
-    _lay_table(tiles, placed, state)
+    _place_board(tiles, placed, state)
     if over:
         _check_over(options, state, placed, picked)
     else:
@@ -72,14 +72,14 @@ def _read_board(options: dict[str, Any], board: Any) -> dict[Cell, int]:
     if tiles and (0, 0) not in tiles:
         refuse("board", "the first tile of a game lies at [0, 0], but nothing lies there")
     for axis, name in enumerate(("wide", "high")):
-        places = [cell[axis] for cell in tiles]
-        if places and max(places) - min(places) + 1 > options["board_size"] - 1:
+        cells_by_place = [cell[axis] for cell in tiles]
+        if cells_by_place and max(cells_by_place) - min(cells_by_place) + 1 > options["board_size"] - 1:
             refuse("board", f"may be at most {options['board_size'] - 1} cells {name}")
     return tiles
 
 
 def _check_tiles(own: dict[str, Any], state: np.void, tiles: dict[Cell, int], picked: int | None) -> None:
-    """Every kind has three tiles (Q1)."""
+    """Check that there are three tiles of every kind (Q1)."""
     counts = state["hands"].sum(axis=0, dtype=int) + state["bag"] + state["returned"]
     for kind in tiles.values():
         counts[kind] += 1
@@ -90,8 +90,8 @@ def _check_tiles(own: dict[str, Any], state: np.void, tiles: dict[Cell, int], pi
             refuse("position", f"there are {COPIES} tiles {KINDS[kind]}, but {counts[kind]} are counted")
 
 
-def _lay_table(tiles: dict[Cell, int], placed: list[Cell], state: np.void) -> None:
-    """Lay the tiles of earlier turns: one after the other beside those that lie, then every run is to be a line."""
+def _place_board(tiles: dict[Cell, int], placed: list[Cell], state: np.void) -> None:
+    """Place the tiles of earlier turns, each next to one already placed; then check that every run is a line."""
     for k, cell in enumerate(placed):
         if cell not in tiles:
             refuse(f"turn.placed[{k}]", f"no tile lies at {list(cell)}")
@@ -118,7 +118,7 @@ def _index(cell: Cell) -> int:
 
 
 def _check_lines(tiles: dict[Cell, int]) -> None:
-    """Every run of two or more tiles is a line (Q8 b)."""
+    """Check that every run of two or more tiles is a line (Q8 b)."""
     for x, y in tiles:
         for right, down in ((1, 0), (0, 1)):
             if (x - right, y - down) in tiles:
@@ -137,7 +137,7 @@ def _check_lines(tiles: dict[Cell, int]) -> None:
 def _fill_turn(
     options: dict[str, Any], state: np.void, placed: list[Cell], tiles: dict[Cell, int], picked: int | None
 ) -> None:
-    """Play the running turn again, from the hand at its beginning."""
+    """Replay the current turn, from the hand at its beginning."""
     player = int(state["to_move"])
     returned = int(state["returned_count"])
     used = len(placed) + returned + (picked is not None)
@@ -164,7 +164,7 @@ def _fill_turn(
     _set_hand(state, player, in_hand)
     state["returned_count"] = returned
     if returned:
-        _check_returned(state, returned)
+        _check_exchange(state, returned)
     elif picked is not None:
         if int(state["fits"]) >> picked & 1 == 0:
             refuse("turn.picked", f"{KINDS[picked]} fits nowhere")
@@ -201,7 +201,7 @@ def _set_hand(state: np.void, player: int, hand: np.ndarray) -> None:
     state["hand_kinds"][player] = sum(1 << int(kind) for kind in np.flatnonzero(hand))
 
 
-def _check_returned(state: np.void, returned: int) -> None:
+def _check_exchange(state: np.void, returned: int) -> None:
     limit = int(state["exchange_limit"])
     if limit == 0:
         refuse("turn.returned", "nothing can be returned in this turn")
@@ -229,7 +229,7 @@ def _check_over(options: dict[str, Any], state: np.void, placed: list[Cell], pic
 
 
 def ending_error(state: np.void) -> str | None:
-    """Return why a finished game cannot have ended so (Q18-Q21), or None if it can."""
+    """Return why a finished game cannot have ended like this (Q18-Q21), or None if it can."""
     players = int(state["option_num_players"])
     ended = bool((state["hand_size"][:players] == 0).any() or state["passes"] == players)
     at_limit = state["turn_number"] == state["option_max_turns"]

@@ -1,4 +1,4 @@
-"""Where the picked tile may go, and what may be picked up: the cells and kinds of the running turn (see state.py)."""
+"""Where the picked-up tile may go, and what may be picked up: cells and kinds of the current turn (see state.py)."""
 
 import numpy as np
 
@@ -10,7 +10,7 @@ from .state import FIRST_COLOUR, FIRST_SHAPE, PLACE, TORUS
 
 @kernel
 def along_row(state: np.void) -> Truth:
-    """Tell whether the next tile of this turn may lie in the row of those placed (Q8 c)."""
+    """Tell whether the next tile of this turn may go in the row of the tiles placed (Q8 c)."""
     first = np.int64(state["placed"][0])
     second = np.int64(state["placed"][1])
     return state["placed_count"] == 1 or first // TORUS == second // TORUS
@@ -18,7 +18,7 @@ def along_row(state: np.void) -> Truth:
 
 @kernel
 def along_column(state: np.void) -> Truth:
-    """Tell whether the next tile of this turn may lie in the column of those placed (Q8 c)."""
+    """Tell whether the next tile of this turn may go in the column of the tiles placed (Q8 c)."""
     first = np.int64(state["placed"][0])
     second = np.int64(state["placed"][1])
     return state["placed_count"] == 1 or first % TORUS == second % TORUS
@@ -26,7 +26,7 @@ def along_column(state: np.void) -> Truth:
 
 @kernel
 def end_cell(state: np.void, which: Integer) -> Integer:
-    """Return one of the (up to four) cells that a further tile of this turn may take, -1 if it is none.
+    """Return one of the (up to four) cells that another tile of this turn may take, -1 if there is none.
 
     which: 0 left, 1 right, 2 above, 3 below the run of the tiles placed.
     """
@@ -45,7 +45,7 @@ def opening_cell(state: np.void) -> Integer:
 
 @kernel
 def opening_kinds(state: np.void) -> Integer:
-    """Return the kinds that may come next in a strict opening: they leave a set of the largest size open (Q4)."""
+    """Return the kinds that may come next in a strict opening: a set of the largest size stays possible (Q4)."""
     placed = np.int64(0)
     for index in range(state["placed_count"]):
         placed |= 1 << (np.int64(state["board"][state["placed"][index]]) - 1)
@@ -72,7 +72,7 @@ def set_size(kinds: Integer) -> Integer:
 
 @kernel
 def update_fits(state: np.void) -> None:
-    """Compute which kinds may be picked up now, were they in the hand (Q9)."""
+    """Compute the kinds that may be picked up now if they are in the hand (Q9)."""
     if state["opening_size"] > 0:
         state["fits"] = opening_kinds(state)
     elif state["placed_count"] == 0:
@@ -96,7 +96,7 @@ def pickable(state: np.void) -> Integer:
 
 @kernel
 def exchangeable(state: np.void) -> Integer:
-    """Return the kinds that may be laid aside now (Q11, Q12)."""
+    """Return the kinds that may be returned now (Q11, Q12)."""
     allowed = state["placed_count"] == 0 and state["picked"] == 0
     if allowed and state["returned_count"] < state["exchange_limit"]:
         return np.int64(state["hand_kinds"][state["to_move"]])
@@ -105,7 +105,7 @@ def exchangeable(state: np.void) -> Integer:
 
 @kernel
 def may_end(state: np.void) -> Truth:
-    """Tell whether the turn may be ended now: after placing or returning, or as the pass (Q10, Q11, Q14)."""
+    """Tell whether the turn may end now: after placing or returning, or as a pass (Q10, Q11, Q14)."""
     if state["picked"] > 0:
         return False
     if state["placed_count"] > 0:
@@ -115,7 +115,7 @@ def may_end(state: np.void) -> Truth:
 
 @kernel
 def may_place(state: np.void, cell: Integer) -> Truth:
-    """Tell whether the picked tile may lie on a cell."""
+    """Tell whether the picked-up tile may be placed on a cell."""
     bit = np.int64(1) << (np.int64(state["picked"]) - 1)
     if state["opening_size"] > 0:
         return cell == opening_cell(state)
@@ -133,7 +133,7 @@ def may_place(state: np.void, cell: Integer) -> Truth:
 
 @kernel
 def action_of_cell(state: np.void, cell: Integer) -> Integer:
-    """Return the action that places the picked tile on a cell in the table or beside it."""
+    """Return the action that places the picked-up tile on a cell of the table or next to it."""
     size = np.int64(state["option_board_size"])
     width = np.int64(state["right"]) - np.int64(state["left"]) + 1
     height = np.int64(state["bottom"]) - np.int64(state["top"]) + 1
@@ -144,7 +144,7 @@ def action_of_cell(state: np.void, cell: Integer) -> Integer:
 
 @kernel
 def cell_of_action(state: np.void, action: Integer) -> Integer:
-    """Return the cell on which an action places a tile, -1 if that is neither in the table nor beside it."""
+    """Return the cell of a placing action, -1 if it is neither in the table nor next to it."""
     size = np.int64(state["option_board_size"])
     at = action - PLACE
     if at < 0 or at >= size * size:
@@ -163,13 +163,13 @@ def cell_of_action(state: np.void, action: Integer) -> Integer:
 
 @kernel
 def num_candidates(state: np.void) -> Integer:
-    """Return the number of cells that a tile may take as far as the turn goes, whatever its kind."""
+    """Return the number of cells that the turn allows for a tile of any kind."""
     return np.int64(4) if state["placed_count"] > 0 else np.int64(state["frontier_count"])
 
 
 @kernel
 def candidate(state: np.void, index: Integer) -> Integer:
-    """Return one of these cells: of the frontier, or later in a turn of the ends of its line; -1 for none."""
+    """Return one of these cells, of the frontier or, later in a turn, at the ends of its line; -1 for none."""
     if state["placed_count"] > 0:
         return end_cell(state, index)
     return np.int64(state["frontier_cell"][index])
@@ -177,7 +177,7 @@ def candidate(state: np.void, index: Integer) -> Integer:
 
 @kernel
 def count_places(state: np.void) -> Integer:
-    """Return the number of cells on which the picked tile may lie."""
+    """Return the number of cells for the picked-up tile."""
     if state["opening_size"] > 0 or state["tiles_on_table"] == 0:
         return np.int64(1)
     count = np.int64(0)
@@ -190,7 +190,7 @@ def count_places(state: np.void) -> Integer:
 
 @kernel
 def nth_place(state: np.void, n: Integer) -> Integer:
-    """Return the n-th cell on which the picked tile may lie, in the order of the candidates; n below the count."""
+    """Return the n-th cell for the picked-up tile, in the order of the candidates; n must be below the count."""
     if state["opening_size"] > 0:
         return opening_cell(state)
     if state["tiles_on_table"] == 0:
@@ -207,7 +207,7 @@ def nth_place(state: np.void, n: Integer) -> Integer:
 
 @kernel
 def mark_places(state: np.void, cells: np.ndarray, first: Integer, value: Integer) -> None:
-    """Write a value for each cell on which the picked tile may lie: first + its index in the window."""
+    """Write a value for each cell that the picked-up tile may take, at index first + the cell's index in the window."""
     shift = first - PLACE
     if state["opening_size"] > 0:
         cells[action_of_cell(state, opening_cell(state)) + shift] = value

@@ -1,7 +1,7 @@
 """Qwirkle's turns as kernels on one record (see state.py).
 
 Actions: 0-35 pick up a kind, 36-71 return a kind, 72 end the turn, then 73 + board_size * y + x: place the picked tile
-on a cell of a window of board_size x board_size cells that is centred on the table. Numbers like Q12 are those of the
+on a cell of a window of board_size x board_size cells that is centred on the table. Numbers like Q12 refer to the
 rules in docs/qwirkle.md.
 """
 
@@ -47,7 +47,7 @@ __all__ = [
 
 @kernel
 def reset(state: np.void) -> None:
-    """Set up a game on a record that is zero but for options and random stream (Q1-Q3)."""
+    """Set up a game in a record that is zero except for options and random stream (Q1-Q3)."""
     players = np.int64(state["option_num_players"])
     for kind in range(NUM_KINDS):
         state["bag"][kind] = COPIES
@@ -74,7 +74,7 @@ def reset(state: np.void) -> None:
 
 @kernel
 def begin_turn(state: np.void) -> None:
-    """Compute what the player to move may do in the turn that begins."""
+    """Start a turn: compute what the player to move may do."""
     player = np.int64(state["to_move"])
     if state["option_opening"] == STRICT and state["turn_number"] == 1:
         state["opening_size"] = set_size(np.int64(state["hand_kinds"][player]))
@@ -87,7 +87,7 @@ def begin_turn(state: np.void) -> None:
 
 @kernel
 def draw_tiles(state: np.void, player: Integer, tiles: Integer) -> None:
-    """Draw tiles from the bag, as far as it goes."""
+    """Draw tiles from the bag, as many as it has."""
     for _ in range(min(tiles, np.int64(state["bag_size"]))):
         kind = draw_from_counts(state["random"], state["bag"], np.int64(state["bag_size"]))
         state["bag"][kind] -= 1
@@ -105,7 +105,7 @@ def give_tile(state: np.void, player: Integer, kind: Integer) -> None:
 
 @kernel
 def take_tile(state: np.void, player: Integer, kind: Integer) -> None:
-    """Take a tile out of a hand that has it."""
+    """Remove a tile from a hand that has it."""
     state["hands"][player, kind] -= 1
     state["hand_size"][player] -= 1
     if state["hands"][player, kind] == 0:
@@ -124,7 +124,7 @@ def count_legal(state: np.void) -> Integer:
 
 @kernel
 def nth_legal(state: np.void, n: Integer) -> Integer:
-    """Return the n-th legal action, from 0, in an order that the state decides; n has to be below `count_legal`."""
+    """Return the n-th legal action, from 0, in an order that depends on the state; n must be below `count_legal`."""
     if state["picked"] > 0:
         return action_of_cell(state, nth_place(state, n))
     kinds = pickable(state)
@@ -156,7 +156,7 @@ def is_legal(state: np.void, action: Integer) -> Truth:
 
 @kernel
 def _is_free(state: np.void, cell: Integer) -> Truth:
-    """Tell whether a tile can lie on a cell, whatever its kind: empty, beside the table, where the board goes on."""
+    """Tell whether any tile could go on a cell: it is empty, next to a tile, and within the size of the board."""
     if state["opening_size"] > 0:
         return cell == opening_cell(state)
     if state["tiles_on_table"] == 0:
@@ -166,7 +166,7 @@ def _is_free(state: np.void, cell: Integer) -> Truth:
 
 @kernel
 def legal_mask(state: np.void, mask: np.ndarray) -> None:
-    """Write 1 for legal and 0 for other actions to int8[num_actions]; all 0 when the game is over."""
+    """Write the mask, int8 [num_actions]: 1 for legal actions, all 0 when the game is over."""
     for action in range(len(mask)):
         mask[action] = 0
     if state["status"] != RUNNING:
@@ -183,9 +183,9 @@ def legal_mask(state: np.void, mask: np.ndarray) -> None:
 
 @kernel
 def apply(state: np.void, action: Integer) -> None:
-    """Play a legal action and all that follows without a decision, up to the next decision or the end.
+    """Play a legal action and everything that follows automatically, up to the next decision or the end.
 
-    An illegal one, any integer, leaves the record meaningless or as it is, and nothing else is written to.
+    An illegal action, any integer, leaves the record meaningless or unchanged, and writes to nothing else.
     """
     player = np.int64(state["to_move"])
     if action < 0 or (state["picked"] > 0) != (action > END):
@@ -221,7 +221,7 @@ def apply(state: np.void, action: Integer) -> None:
 
 @kernel
 def _end_turn(state: np.void, player: Integer) -> None:
-    """Score, draw, exchange or count a pass; then the next turn or the end (Q13, Q16-Q21)."""
+    """Score, draw, exchange or count a pass; then start the next turn or end the game (Q13, Q16-Q21)."""
     placed = np.int64(state["placed_count"])
     returned = np.int64(state["returned_count"])
     ended = False
@@ -256,7 +256,7 @@ def _end_turn(state: np.void, player: Integer) -> None:
 
 @kernel
 def scores_and_ranks(state: np.void, scores: np.ndarray, ranks: np.ndarray) -> None:
-    """Write each player's score and place (0 the winners; ties share the better place) to int32 arrays (Q22)."""
+    """Write scores and ranks, int32 [num_players] (Q22); rank 0 wins, and tied players share the better rank."""
     players = np.int64(state["option_num_players"])
     for player in range(players):
         scores[player] = state["score"][player]
@@ -265,9 +265,9 @@ def scores_and_ranks(state: np.void, scores: np.ndarray, ranks: np.ndarray) -> N
 
 @kernel
 def determinize(state: np.void, seat: Integer) -> None:
-    """Deal anew what a seat cannot see: the other hands, what another player has laid aside, the bag.
+    """Resample what a seat cannot see: the other hands, the tiles that another player set aside, the bag.
 
-    All these tiles are pooled in the bag and drawn again, the same number to each place.
+    All these tiles are pooled in the bag and drawn again, with the same numbers as before.
     """
     players = np.int64(state["option_num_players"])
     mover = np.int64(state["to_move"])
@@ -291,12 +291,12 @@ def determinize(state: np.void, seat: Integer) -> None:
             draw_tiles(state, player, tiles)
     if hidden_exchanges > 0:
         draw_tiles(state, mover, hidden_exchanges)
-        _lay_aside_again(state, mover, hidden_exchanges)
+        _return_random_tiles(state, mover, hidden_exchanges)
 
 
 @kernel
-def _lay_aside_again(state: np.void, player: Integer, tiles: Integer) -> None:
-    """Move random tiles of a hand to those laid aside."""
+def _return_random_tiles(state: np.void, player: Integer, tiles: Integer) -> None:
+    """Move random tiles of a hand to the returned ones."""
     for _ in range(tiles):
         kind = draw_from_counts(state["random"], state["hands"][player], np.int64(state["hand_size"][player]))
         take_tile(state, player, kind)

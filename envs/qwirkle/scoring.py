@@ -13,7 +13,7 @@ LAST_TILE_BONUS = 6
 
 @kernel
 def run_points(length: Integer) -> Integer:
-    """Return the points of a run: its length, 6 more for a run of six, nothing for a single tile."""
+    """Return the points of a run: its length, 6 more for a run of six, none for a single tile."""
     if length < 2:
         return np.int64(0)
     return length + QWIRKLE_BONUS if length == LONGEST_RUN else length

@@ -3,33 +3,33 @@
 Colours: 0 red, 1 orange, 2 yellow, 3 green, 4 blue, 5 purple. Shapes: 0 circle, 1 cross, 2 diamond, 3 square, 4 star,
 5 clover. A *kind* is 6 * colour + shape, three tiles each; a *set of kinds* is 36 bits of a uint64.
 
-The table lies on a torus of 92 x 92 cells: no legal game is wider than 91, so nothing ever meets itself. A *cell* is
-92 * (y mod 92) + (x mod 92); the first tile lies at x = y = 0, x grows to the right, y downwards.
+The table is a torus of 92 x 92 cells: no legal game is wider than 91, so the table never wraps onto itself. A *cell* is
+92 * (y mod 92) + (x mod 92). The first tile is at x = y = 0; x increases to the right, y downwards.
 
 | field | dtype | meaning |
 |---|---|---|
 | `board` | uint8[8464] | 0 empty, 1 + kind a tile, 37 + slot an empty cell beside a tile (the frontier) |
 | `frontier_count` | uint8 | slots of the frontier in use |
 | `frontier_cell` | uint16[218] | per slot: the cell |
-| `frontier_row` | uint64[218] | per slot: the kinds that the runs in its row admit |
-| `frontier_column` | uint64[218] | per slot: the kinds that the runs in its column admit |
+| `frontier_row` | uint64[218] | per slot: the kinds that the runs in its row allow |
+| `frontier_column` | uint64[218] | per slot: the kinds that the runs in its column allow |
 | `left`, `right`, `top`, `bottom` | int8 | the extent of the table in x and y, all 0 on an empty one |
 | `tiles_on_table` | uint8 | tiles on the table |
-| `hands` | uint8[4, 36] | per player: tiles of each kind, those picked, placed or returned in this turn taken out |
-| `hand_size` | uint8[4] | per player: how many these are |
+| `hands` | uint8[4, 36] | per player: tiles of each kind, without those picked up, placed or returned in this turn |
+| `hand_size` | uint8[4] | per player: the number of these tiles |
 | `hand_kinds` | uint64[4] | per player: the set of kinds in the hand |
 | `bag` | uint8[36] | tiles of each kind |
-| `bag_size` | uint8 | how many these are |
+| `bag_size` | uint8 | the number of these tiles |
 | `score` | int16[4] | per player |
 | `turn_number` | int16 | from 1 |
-| `passes` | uint8 | how many players in a row have passed |
+| `passes` | uint8 | number of consecutive passes |
 | `placed_count` | uint8 | tiles placed in this turn |
 | `placed` | uint16[6] | their cells, in order |
-| `returned_count` | uint8 | tiles laid aside in this turn |
+| `returned_count` | uint8 | tiles set aside in this turn |
 | `returned` | uint8[36] | of each kind |
-| `picked` | uint8 | 0, or 1 + the kind that was picked up and has to be placed |
+| `picked` | uint8 | 0, or 1 + the kind that was picked up and must be placed |
 | `exchange_limit` | uint8 | how many tiles may be returned in this turn (Q11) |
-| `opening_size` | uint8 | tiles that have to be laid in this turn (strict opening, Q4), otherwise 0 |
+| `opening_size` | uint8 | tiles that must be placed in this turn (strict opening, Q4), otherwise 0 |
 | `fits` | uint64 | the kinds that may be picked up now if they are in the hand (Q9) |
 """
 

@@ -1,12 +1,12 @@
-"""Qwirkle's symmetries: what may be exchanged in a position without changing the game, for augmenting training data.
+"""Qwirkle's symmetries: permutations of a position that do not change the game, for data augmentation.
 
-- The colours among themselves, the shapes among themselves, and all colours with all shapes: there are as many of
-  both, three tiles of each kind (Q1), and what makes a set or a line of colours makes one of shapes (Q3, Q4, Q8).
-- The board, turned and mirrored, eight ways: rows and columns count alike, in both directions (Q8, Q15, Q16). A strict
-  opening alone goes to the right (Q4): until it is over the table stays as it is, and only the tiles are exchanged.
+- The colours, the shapes, and colours with shapes: there are six of each and three tiles of each kind (Q1), and the
+  same rules apply to sets and lines of one colour and of one shape (Q3, Q4, Q8).
+- The board, by rotations and reflections, in eight ways: rows and columns are equivalent, in both directions (Q8, Q15,
+  Q16). Only a strict opening has a direction, to the right (Q4): until it is over the board is not transformed.
 
-The window is centred on the table by a division that rounds down. Where one more column or row is free on the far side
-than on the near one, the mirrored table therefore lies one cell off in the mirrored window.
+The window is centred on the table by a division that rounds down. If one more column or row is free on one side than on
+the other, the mirrored table is therefore shifted by one cell in the mirrored window.
 """
 
 from math import factorial
@@ -24,13 +24,13 @@ _Turn = tuple[np.ndarray, np.ndarray]
 
 
 class Symmetries(NamedTuple):
-    """One symmetry a row."""
+    """One symmetry per row."""
 
     colours: np.ndarray  # int64 [n, 6]: the colour that each becomes
     shapes: np.ndarray  # int64 [n, 6]: the shape that each becomes
-    exchanged: np.ndarray  # bool [n]: whether colours then become the shapes of the same number, and shapes colours
-    transposed: np.ndarray  # bool [n]: whether x and y are exchanged
-    mirrored: np.ndarray  # bool [n, 2]: whether x, y are reversed after that
+    exchanged: np.ndarray  # bool [n]: whether colours and shapes are then swapped, number by number
+    transposed: np.ndarray  # bool [n]: whether x and y are swapped
+    mirrored: np.ndarray  # bool [n, 2]: whether x, y are then reversed
 
 
 def order(options: dict[str, Any]) -> int:
@@ -52,26 +52,26 @@ def apply(
     observation: np.ndarray,
     policies: tuple[np.ndarray, ...],
 ) -> tuple[np.ndarray, tuple[np.ndarray, ...]]:
-    """Return new arrays, in which every row is that of the position under its symmetry.
+    """Return new arrays in which every row is transformed by its symmetry.
 
-    observation: float32 [n, observation_size], as any seat sees it; policies: any numbers by action, as masks are,
-    each [n, num_actions].
+    observation: float32 [n, observation_size], as any seat sees it; policies: arrays indexed by action, such as
+    masks, each [n, num_actions].
     """
     size = options["board_size"]
     kinds = _kinds(symmetries)
-    rows, cells, codes = _find_filled(observation, encoding, size)
+    rows, cells, codes = _find_tiles(observation, encoding, size)
     tiles = codes != LEGAL_CODE
     turn = _turn(symmetries, size, observation[:, -1] > 0, rows[tiles], cells[tiles])
     layer, kind = np.divmod(codes - 1, NUM_KINDS)
     kind = np.where(tiles, kinds[rows, kind], kind)
-    places = _transform_cells(turn, size, rows, cells)
+    targets = _transform_cells(turn, size, rows, cells)
     counts = size * size if encoding == "planes" else 2 * size * size
     transformed = np.zeros_like(observation)
     if encoding == "planes":
-        transformed[rows, places] = 1 + layer * NUM_KINDS + kind
+        transformed[rows, targets] = 1 + layer * NUM_KINDS + kind
     else:
-        transformed[rows, 2 * places] = (1 + kind // _NAMES) / 6.0
-        transformed[rows, 2 * places + 1] = (1 + kind % _NAMES) / 6.0
+        transformed[rows, 2 * targets] = (1 + kind // _NAMES) / 6.0
+        transformed[rows, 2 * targets + 1] = (1 + kind % _NAMES) / 6.0
     transformed[:, counts:] = observation[:, counts:]
     _move_kinds(kinds, observation, transformed, range(counts, counts + 4 * NUM_KINDS, NUM_KINDS))
     return transformed, tuple(_transform_policy(kinds, turn, size, policy) for policy in policies)
@@ -86,15 +86,15 @@ def _kinds(symmetries: Symmetries) -> np.ndarray:
 
 
 def _move_kinds(kinds: np.ndarray, numbers: np.ndarray, transformed: np.ndarray, blocks: range) -> None:
-    """Write the numbers by kind that begin at each of some places of a row."""
+    """Permute the numbers by kind at each of the given offsets in a row."""
     for first in blocks:
         np.put_along_axis(
             transformed[:, first : first + NUM_KINDS], kinds, numbers[:, first : first + NUM_KINDS], axis=1
         )
 
 
-def _find_filled(observation: np.ndarray, encoding: str, size: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return row, cell and code, as in the form "planes", of every cell of the windows that is not empty."""
+def _find_tiles(observation: np.ndarray, encoding: str, size: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return row, cell and code, as in the encoding "planes", of every cell of the windows that is not empty."""
     board = observation[:, : size * size] if encoding == "planes" else observation[:, : 2 * size * size : 2]
     rows, cells = np.divmod(np.flatnonzero(board != 0), size * size)
     if encoding == "planes":
@@ -110,17 +110,17 @@ def _turn(symmetries: Symmetries, size: int, opening: np.ndarray, rows: np.ndarr
     occupied = np.zeros((len(opening), 2, size), bool)
     occupied[rows, 0, cells % size] = True
     occupied[rows, 1, cells // size] = True
-    # the tiles hang together, so that no row and no column between them is without any; an empty table counts as 1 x 1
+    # the tiles are connected, so there is no empty row or column between them; an empty table counts as 1 x 1
     extent = np.maximum(occupied.sum(axis=2), 1)
     extent = np.where(transposed[:, None], extent[:, ::-1], extent)
     last = size - 1 - (size - extent) % 2
     indices = np.arange(size)
-    # the column or row that leaves the window, always an empty one, comes in at its other end
+    # the column or row that leaves the window is empty, and enters at the other end
     return transposed, np.where(mirrored[:, :, None], (last[:, :, None] - indices) % size, indices)
 
 
 def _transform_cells(turn: _Turn, size: int, rows: np.ndarray, cells: np.ndarray) -> np.ndarray:
-    """Return where cells of the windows of some rows go."""
+    """Return the new cells of some cells of the windows of rows."""
     transposed, axes = turn
     y, x = np.divmod(cells, size)
     x, y = np.where(transposed[rows], (y, x), (x, y))
@@ -131,7 +131,7 @@ def _transform_policy(kinds: np.ndarray, turn: _Turn, size: int, policy: np.ndar
     transformed = np.zeros_like(policy)
     _move_kinds(kinds, policy, transformed, range(0, END, NUM_KINDS))
     transformed[:, END] = policy[:, END]
-    # few cells are legal at once: only what is not zero is moved
+    # few cells are legal at a time, so only nonzero numbers are moved
     rows, cells = np.divmod(np.flatnonzero(policy[:, PLACE:] != 0), size * size)
     transformed[rows, PLACE + _transform_cells(turn, size, rows, cells)] = policy[rows, PLACE + cells]
     return transformed

@@ -1,11 +1,11 @@
-"""What Qwirkle's records that the rules can reach have in common, as a kernel on one record (see state.py)."""
+"""Invariants of Qwirkle's reachable records, as a kernel on one record (see state.py)."""
 
 import numpy as np
 
 from ..engine.bits import popcount
 from ..engine.compilation import Integer, Truth, kernel
 from ..engine.state import RUNNING
-from .board import admitted, run_end, slot_at, step, tile_at
+from .board import allowed_kinds, run_end, slot_at, step, tile_at
 from .placement import set_size, update_fits
 from .state import COPIES, FIRST_SLOT, HAND_SIZE, NUM_CELLS, NUM_KINDS, STRICT, TORUS
 
@@ -26,7 +26,7 @@ _ABSENT, _COUNTS, _TILES, _EXTENT, _LINE, _FRONTIER, _CONNECTED, _NUMBERS, _TURN
 
 @kernel
 def find_fault(state: np.void, spare: np.void) -> Integer:
-    """Return the index of a sentence of FAULTS that is true of a record whose fields are all in range, 0 if none is."""
+    """Return the index in FAULTS of a violated invariant, 0 if there is none; all fields are in range."""
     code = _hands_fault(state)
     if code == 0:
         code = _table_fault(state, spare)
@@ -36,7 +36,7 @@ def find_fault(state: np.void, spare: np.void) -> Integer:
         code = _FRONTIER
     if code == 0:
         code = _turn_fault(state, spare)
-    # last, because it uses the board of the spare record up
+    # last, because it overwrites the board of the spare record
     if code == 0 and not _is_connected(state, spare):
         code = _CONNECTED
     return code
@@ -69,7 +69,7 @@ def _hands_fault(state: np.void) -> Integer:
 
 @kernel
 def _table_fault(state: np.void, spare: np.void) -> Integer:
-    """Count tiles by kind (in the bag of the spare record), and look where they and the frontier lie."""
+    """Count tiles by kind, in the bag of the spare record, and check where they and the frontier are."""
     counts = spare["bag"]
     for kind in range(NUM_KINDS):
         counts[kind] += state["returned"][kind]
@@ -101,13 +101,13 @@ def _table_fault(state: np.void, spare: np.void) -> Integer:
     for kind in range(NUM_KINDS):
         if counts[kind] != COPIES:
             return _TILES
-    # the first tile lies on cell 0
+    # the first tile is on cell 0
     touched = sides == 15 and tile_at(state, np.int64(0)) > 0
     if tiles == 0 and width == 1 and height == 1:
         touched = True
     if not touched or tiles != state["tiles_on_table"]:
         return _EXTENT
-    # no connected table has more; so there is room for the frontier of all tables that follow
+    # no connected table has more, so there is room for the frontier of every later table
     return 0 if beside == state["frontier_count"] and beside <= 2 * tiles + 2 * (tiles > 0) else _FRONTIER
 
 
@@ -124,7 +124,7 @@ def _all_are_lines(state: np.void) -> Truth:
 
 @kernel
 def _is_line(state: np.void, cell: Integer, down: Integer) -> Truth:
-    """Tell whether the run that begins at a tile is different tiles of one colour or of one shape."""
+    """Tell whether the run that starts at a tile has different tiles of one colour or of one shape."""
     colours = np.int64(0)
     shapes = np.int64(0)
     count = np.int64(0)
@@ -142,7 +142,7 @@ def _is_line(state: np.void, cell: Integer, down: Integer) -> Truth:
 
 @kernel
 def _frontier_is_right(state: np.void) -> Truth:
-    """Tell whether the frontier is every empty cell beside a tile, once, and knows what it admits."""
+    """Tell whether the frontier has every empty cell next to a tile once, with the kinds it allows."""
     slots = np.int64(state["frontier_count"])
     for slot in range(slots):
         cell = np.int64(state["frontier_cell"][slot])
@@ -154,9 +154,9 @@ def _frontier_is_right(state: np.void) -> Truth:
                 beside = beside or tile_at(state, step(cell, np.int64(sign * (1 - down)), np.int64(sign * down))) > 0
         if not beside:
             return False
-        if admitted(state, cell, np.int64(1), np.int64(0)) != np.int64(state["frontier_row"][slot]):
+        if allowed_kinds(state, cell, np.int64(1), np.int64(0)) != np.int64(state["frontier_row"][slot]):
             return False
-        if admitted(state, cell, np.int64(0), np.int64(1)) != np.int64(state["frontier_column"][slot]):
+        if allowed_kinds(state, cell, np.int64(0), np.int64(1)) != np.int64(state["frontier_column"][slot]):
             return False
     for place in range(NUM_CELLS):
         if tile_at(state, np.int64(place)) > 0:
@@ -200,7 +200,7 @@ def _turn_fault(state: np.void, spare: np.void) -> Integer:
 
 @kernel
 def _placed_are_right(state: np.void) -> Truth:
-    """Tell whether the cells of this turn hold tiles, all different, in one run along a row or a column."""
+    """Tell whether the cells of this turn have tiles and are different, in one run along a row or a column."""
     placed = np.int64(state["placed_count"])
     for index in range(placed):
         cell = np.int64(state["placed"][index])
@@ -214,7 +214,7 @@ def _placed_are_right(state: np.void) -> Truth:
     first = np.int64(state["placed"][0])
     down = np.int64(first // TORUS != np.int64(state["placed"][1]) // TORUS)
     met = np.int64(0)
-    # along the run from its end before the first tile
+    # along the run, starting at its end before the first tile
     at = step(run_end(state, first, down - 1, -down), 1 - down, down)
     while tile_at(state, at) > 0:
         for index in range(placed):
@@ -242,7 +242,7 @@ def _opening_is_right(state: np.void, first: bool) -> Truth:
 
 @kernel
 def _fits_are_right(state: np.void, spare: np.void, player: Integer) -> Truth:
-    """Tell whether the kinds that may be picked up are those found anew; they were found before one was picked up."""
+    """Tell whether `fits` equals its recomputed value, with a picked-up tile counted as in the hand."""
     bit = np.int64(0)
     if state["picked"] > 0:
         bit = np.int64(1) << (np.int64(state["picked"]) - 1)
@@ -254,7 +254,7 @@ def _fits_are_right(state: np.void, spare: np.void, player: Integer) -> Truth:
 
 @kernel
 def _is_connected(state: np.void, spare: np.void) -> Truth:
-    """Tell whether all tiles are reached from the first one; marks them on the spare record's board."""
+    """Tell whether all tiles are connected to the first one; mark them on the spare record's board."""
     if state["tiles_on_table"] == 0:
         return True
     marks = spare["board"]

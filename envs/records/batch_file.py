@@ -14,7 +14,7 @@ from typing import IO, Any
 import numpy as np
 
 from ..batch import MAX_GAMES, GameBatch
-from ..engine.rewards import REWARDS, SETTINGS_DTYPE, outcome_dtype
+from ..engine.rewards import REWARD_SETTINGS, REWARDS, outcome_dtype
 from ..game import Game, make_game
 from ..options import Option
 from ..registry import describe
@@ -34,7 +34,7 @@ _MOST_NPY_HEADER_BYTES = 512
 
 def save_batch(batch: GameBatch, path: Path) -> None:
     """Write a batch to an .npz file; it is complete or it is not there."""
-    head = {
+    header = {
         "format": FORMAT,
         "game": batch.game.name,
         "version": batch.game.spec.version,
@@ -44,7 +44,7 @@ def save_batch(batch: GameBatch, path: Path) -> None:
     }
     arrays: dict[str, Any] = {**batch.get_state(), _SETTINGS: batch.settings.view(np.uint8)}
     with write_atomically(path) as file:
-        np.savez(file, head=np.array(json.dumps(head)), **arrays)
+        np.savez(file, header=np.array(json.dumps(header)), **arrays)
 
 
 def load_batch(path: Path) -> GameBatch:
@@ -62,7 +62,7 @@ def load_batch(path: Path) -> GameBatch:
 
 
 def _read_batch(file: IO[bytes]) -> GameBatch:
-    with _damage_refused():
+    with _refuse_damage():
         archive = zipfile.ZipFile(file)
     with archive:
         if sorted(archive.namelist()) != sorted(f"{name}.npy" for name in _MEMBERS):
@@ -79,7 +79,7 @@ def _read_batch(file: IO[bytes]) -> GameBatch:
             OUTCOMES: _read_member(archive, OUTCOMES, np.uint8, outcome * number),
             CHOICE_STREAMS: _read_member(archive, CHOICE_STREAMS, np.uint32, 16 * number),
         }
-        settings = _read_member(archive, _SETTINGS, np.uint8, 2 * SETTINGS_DTYPE.itemsize)
+        settings = _read_member(archive, _SETTINGS, np.uint8, 2 * REWARD_SETTINGS.itemsize)
     batch = _batch_of_settings(game, number, threads, settings)
     try:
         batch.set_state(state)
@@ -89,7 +89,7 @@ def _read_batch(file: IO[bytes]) -> GameBatch:
 
 
 @contextmanager
-def _damage_refused() -> Iterator[None]:
+def _refuse_damage() -> Iterator[None]:
     """Turn whatever zipfile and numpy raise about a damaged file into one ValueError."""
     try:
         yield
@@ -118,7 +118,7 @@ def _read_member(archive: zipfile.ZipFile, name: str, dtype: type, most_bytes: i
     info = archive.getinfo(f"{name}.npy")
     if info.compress_type != zipfile.ZIP_STORED or info.file_size > most_bytes + _MOST_NPY_HEADER_BYTES:
         raise ValueError(f"is no file of GameBatch.save: {name} is compressed or too large")
-    with _damage_refused():
+    with _refuse_damage():
         content = archive.read(info)
         header = BytesIO(content[:_MOST_NPY_HEADER_BYTES])
         if np.lib.format.read_magic(header) != (1, 0):
@@ -139,24 +139,24 @@ def _read_head(archive: zipfile.ZipFile) -> tuple[Game, int]:
     """Return game and threads of the head."""
     text = str(_read_member(archive, _HEAD, np.str_, _MOST_HEAD_BYTES)[()])
     try:
-        head = parse_json(text)
+        header = parse_json(text)
     except ValueError as error:
         raise ValueError(f"is damaged: its head {error}") from None
-    if not isinstance(head, dict) or head.get("format") != FORMAT:
+    if not isinstance(header, dict) or header.get("format") != FORMAT:
         raise ValueError("is no file of GameBatch.save")
-    if sorted(head) != sorted(_HEAD_KEYS):
+    if sorted(header) != sorted(_HEAD_KEYS):
         raise ValueError(
-            f"is damaged: its head must have the keys {', '.join(_HEAD_KEYS)}, not {shorten(sorted(head))}"
+            f"is damaged: its head must have the keys {', '.join(_HEAD_KEYS)}, not {shorten(sorted(header))}"
         )
     for key, kind in _HEAD_KEYS.items():
-        if type(head[key]) is not kind:
-            raise ValueError(f"is damaged: {key} in its head is {shorten(head[key])}")
-    spec = describe(head["game"])
-    _check_names(head["options"], spec.options)
-    game = make_game(head["game"], observation=head["observation"], **head["options"])
-    if head["version"] != spec.version:
-        raise ValueError(f"holds version {shorten(head['version'])} of {game.name}, not this one")
-    return game, head["threads"]
+        if type(header[key]) is not kind:
+            raise ValueError(f"is damaged: {key} in its head is {shorten(header[key])}")
+    spec = describe(header["game"])
+    _check_names(header["options"], spec.options)
+    game = make_game(header["game"], observation=header["observation"], **header["options"])
+    if header["version"] != spec.version:
+        raise ValueError(f"holds version {shorten(header['version'])} of {game.name}, not this one")
+    return game, header["threads"]
 
 
 def _check_names(given: dict[str, Any], options: tuple[Option, ...]) -> None:
@@ -167,9 +167,9 @@ def _check_names(given: dict[str, Any], options: tuple[Option, ...]) -> None:
 
 
 def _batch_of_settings(game: Game, number: int, threads: int, raw: np.ndarray) -> GameBatch:
-    if raw.shape != (2, SETTINGS_DTYPE.itemsize):
+    if raw.shape != (2, REWARD_SETTINGS.itemsize):
         raise ValueError("is damaged: its settings have another size")
-    settings = raw.reshape(-1).view(SETTINGS_DTYPE)
+    settings = raw.reshape(-1).view(REWARD_SETTINGS)
     rewards, auto_reset = int(settings["rewards"][0]), bool(settings["auto_reset"][0])
     if rewards >= len(REWARDS):
         raise ValueError(f"is damaged: there is no kind of rewards {rewards}")

@@ -58,9 +58,9 @@ def is_template(game: Game, records: np.ndarray) -> np.ndarray:
     """Return which records have not been begun, bool [N]."""
     template: np.ndarray = np.logical_not(records["random"].any(axis=1))
     # few are left to be looked at byte by byte
-    places = np.flatnonzero(template)
-    taken = records.take(places).view(np.uint8).reshape(len(places), game.template.nbytes)
-    template[places] = (taken == game.template.view(np.uint8)).all(axis=1)
+    indices = np.flatnonzero(template)
+    taken = records.take(indices).view(np.uint8).reshape(len(indices), game.template.nbytes)
+    template[indices] = (taken == game.template.view(np.uint8)).all(axis=1)
     return template
 
 
@@ -76,12 +76,12 @@ def _read_states(game: Game, num_games: int, raw: Any) -> np.ndarray:
 def _read_finals(game: Game, num_games: int, raw: Any) -> np.ndarray:
     finals = _records(num_games, raw, game.template.dtype, FINALS)
     _check_options(game, finals, FINALS)
-    places = np.flatnonzero(~is_template(game, finals))
-    ended = finals.take(places)
-    check_states(game, ended, FINALS, places)
+    indices = np.flatnonzero(~is_template(game, finals))
+    ended = finals.take(indices)
+    check_states(game, ended, FINALS, indices)
     running = ended["status"] == RUNNING
     if running.any():
-        raise ValueError(f"{FINALS}: game {places[running][0]} is not over")
+        raise ValueError(f"{FINALS}: game {indices[running][0]} is not over")
     return finals
 
 

@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from ..engine.random_stream import checked_seed
+from ..engine.random_stream import check_seed
 from ..game import Game, IllegalMove, Position, make_game
 from ..options import with_later_ones
 from ..records.notation import LastMove
@@ -146,7 +146,7 @@ def _check_form(record: Any) -> Game:
     game = make_game(record["game"], **check_object(options, "options", [option.name for option in known]))
     if record["seed"] is None:
         raise ValueError("seed: must be an integer, not null")
-    checked_seed(record["seed"])
+    check_seed(record["seed"])
     for agent in check_list(record["agents"], "agents", length=game.num_players):
         if not isinstance(agent, str):
             raise ValueError(f"agents: must be texts, not {shorten(agent)}")

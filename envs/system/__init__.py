@@ -1,1 +1,1 @@
-"""Files, locks, signals and text from outside: what every machine does a little differently."""
+"""Files, locks, signals and text from outside, the same on every system."""

@@ -1,6 +1,6 @@
-"""Files: written whole or not at all, read only if they are regular and of a sensible size.
+"""Files: written atomically, and read only if they are regular and not too large.
 
-What cannot be written says which file it was: the system's own errors name none when a disk is full.
+Errors of writing name the file: the system's own errors do not when a disk is full.
 """
 
 import io
@@ -20,7 +20,7 @@ from .strict_json import json_bytes
 
 _LONGEST_PATH = 200
 _TEMPORARY = re.compile(r"\.meeplezoo-[0-9a-f]{12}\.tmp")
-"""The names of temporary files, by which those are known again that killed processes have left."""
+"""The names of temporary files, by which the remains of killed processes are recognized."""
 _A_DAY = 86_400
 _NO_LINK = getattr(os, "O_NOFOLLOW", 0)
 _BINARY = getattr(os, "O_BINARY", 0)
@@ -29,9 +29,9 @@ _looked_into: set[Path] = set()
 
 @contextmanager
 def write_atomically(path: Path, mode: str = "wb") -> Iterator[IO[Any]]:
-    """Yield a temporary file beside `path` that takes its place at the end, or vanishes after an error.
+    """Yield a temporary file beside `path` that replaces it at the end, or is removed after an error.
 
-    `mode` is "wb" or "w", UTF-8. Temporary files that killed processes have left in the folder are removed.
+    `mode` is "wb" or "w", UTF-8. Temporary files of killed processes in the folder are removed.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     _remove_leftovers_once(path.parent)
@@ -46,7 +46,7 @@ def write_atomically(path: Path, mode: str = "wb") -> Iterator[IO[Any]]:
             file.flush()
             with name_errors(path):
                 os.fsync(handle)
-                # before it is closed, as that unlocks it; Windows moves no open files
+                # before it is closed, which unlocks it; Windows cannot move open files
                 if os.name != "nt":
                     os.replace(temporary, path)
         if os.name == "nt":
@@ -57,13 +57,13 @@ def write_atomically(path: Path, mode: str = "wb") -> Iterator[IO[Any]]:
 
 
 def write_json(path: Path, value: Any, indent: int = 1) -> None:
-    """Write a value atomically as JSON in UTF-8, with a line end behind it."""
+    """Write a value atomically as JSON in UTF-8, followed by a line end."""
     with write_atomically(path) as file:
         file.write(json_bytes(value, indent=indent) + b"\n")
 
 
 def append(path: Path, content: bytes) -> None:
-    """Write behind what a file holds, or begin it; after an error, which names the file, it is as it was."""
+    """Append to a file, or create it; after an error, which names the file, it is unchanged."""
     with name_errors(path), open(path, "ab", buffering=0) as file:
         before = file.seek(0, os.SEEK_END)
         left = memoryview(content)
@@ -79,8 +79,8 @@ def append(path: Path, content: bytes) -> None:
 def read_file(path: str | Path, limit: int) -> bytes:
     """Return the content of a regular file of at most `limit` bytes.
 
-    Raises ValueError, one sentence that names the file, if it is larger or not a regular file (a device, a pipe, a
-    folder), and OSError if it cannot be read.
+    Raises ValueError that names the file if it is larger or not a regular file (a device, a pipe, a folder), and
+    OSError if it cannot be read.
     """
     with open_regular(path) as file:
         content = file.read(limit + 1)
@@ -90,10 +90,10 @@ def read_file(path: str | Path, limit: int) -> bytes:
 
 
 def read_lines(path: str | Path, limit: int) -> Iterator[bytes]:
-    """Yield the lines of a regular file, their ends included, one after the other as they are asked for.
+    """Yield the lines of a regular file lazily, with their line ends.
 
-    Raises ValueError, one sentence, if the file is not a regular one or where a line is longer than `limit` bytes, and
-    OSError if the file cannot be read.
+    Raises ValueError if the file is not a regular one or a line is longer than `limit` bytes, and OSError if the file
+    cannot be read.
     """
     with open_regular(path) as file:
         number = 1
@@ -105,20 +105,20 @@ def read_lines(path: str | Path, limit: int) -> Iterator[bytes]:
 
 
 def find_free_path(path: Path) -> Path:
-    """Return the path, or the first of path-2, path-3 ... at which there is nothing."""
+    """Return the path, or the first of path-2, path-3, ... that does not exist."""
     candidates = [path, *(path.with_name(f"{path.name}-{number}") for number in range(2, 1000))]
     return next(candidate for candidate in candidates if not candidate.exists())
 
 
 def shown_path(path: str | Path) -> str:
-    """Return a path for messages: on one line, a long one cut in the middle."""
+    """Return a path for messages: on one line, and shortened in the middle if it is long."""
     text = escape_controls(str(path))
     return text if len(text) <= _LONGEST_PATH else f"{text[: _LONGEST_PATH // 2]}...{text[-_LONGEST_PATH // 2 :]}"
 
 
 def open_regular(path: str | Path) -> IO[bytes]:
-    """Open a file for reading; ValueError, one sentence, if it is a device, a pipe or a folder, OSError as `open`."""
-    # looked at before it is opened: opening a pipe waits for a writer, opening a device may do anything
+    """Open a file for reading; ValueError if it is a device, a pipe or a folder, OSError as `open`."""
+    # checked before it is opened: opening a pipe waits for a writer, and opening a device may do anything
     try:
         mode = os.stat(path).st_mode
     except ValueError:
@@ -130,7 +130,7 @@ def open_regular(path: str | Path) -> IO[bytes]:
 
 @contextmanager
 def name_errors(path: Path) -> Iterator[None]:
-    """Let the errors of the system that name no file name this one, as those of writing and closing do not."""
+    """Add this file's name to system errors that lack one, like those of writing and closing."""
     try:
         yield
     except OSError as error:
@@ -142,9 +142,9 @@ def name_errors(path: Path) -> Iterator[None]:
 
 
 def remove_leftovers(folder: Path) -> None:
-    """Remove the temporary files that killed processes have left in a folder.
+    """Remove temporary files of killed processes from a folder.
 
-    Those that are being written are locked and stay; where there are no locks, all that are younger than a day do.
+    Files that are being written are locked and stay; without locks, all files younger than a day stay.
     """
     with suppress(OSError), os.scandir(folder) as entries:
         for entry in entries:
@@ -153,7 +153,7 @@ def remove_leftovers(folder: Path) -> None:
 
 
 class _NamedFile(io.FileIO):
-    """A file whose errors name the file that it will become."""
+    """A file whose errors name the file that it will replace."""
 
     shown: Path
 
@@ -167,7 +167,7 @@ class _NamedFile(io.FileIO):
 
 
 def _make_temporary(folder: Path) -> tuple[Path, int]:
-    """Return a new temporary file and its handle, locked so that nobody takes it for one that was left."""
+    """Return a new temporary file and its handle, locked so that no other process removes it."""
     while True:
         path = folder / f".meeplezoo-{secrets.token_hex(6)}.tmp"
         try:
@@ -176,13 +176,13 @@ def _make_temporary(folder: Path) -> tuple[Path, int]:
             continue
         if try_lock(handle) is not False and os.fstat(handle).st_nlink:
             return path, handle
-        # another process has taken it for one that was left, before it was locked
+        # another process removed it before it was locked
         os.close(handle)
         path.unlink(missing_ok=True)
 
 
 def _remove_leftovers_once(folder: Path) -> None:
-    """Look through a folder when this process first writes to it."""
+    """Remove leftovers from a folder when this process first writes to it."""
     absolute = folder.absolute()
     if absolute not in _looked_into:
         _looked_into.add(absolute)
@@ -195,7 +195,7 @@ def _remove_if_left(path: str) -> None:
         locked = try_lock(handle)
         old = time.time() - os.fstat(handle).st_mtime > _A_DAY
         removable = locked or (locked is None and old)
-        # while it is locked; Windows removes no open files
+        # while it is locked; Windows cannot remove open files
         if removable and os.name != "nt":
             os.unlink(path)
         os.close(handle)

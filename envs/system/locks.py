@@ -1,7 +1,7 @@
-"""Locks between processes: on a folder that one process at a time writes to, and on files that are being written.
+"""Locks between processes: on a folder for a single writer, and on files that are being written.
 
-They end with the process that holds them, however it ends. Where the system or the file system knows no locks
-everything works without; on network file systems that lock for one machine alone they keep no other machine out.
+They end with the process that holds them, however it ends. Everything works without locks if the system or the file
+system has none. On network file systems with locks for one machine only, they do not keep other machines out.
 """
 
 import errno
@@ -12,12 +12,12 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 LOCK_NAME = ".lock"
-"""The file in a locked folder; it holds the number of the process, and goes with the lock."""
+"""The file in a locked folder; it contains the number of the process, and is removed with the lock."""
 
 _NO_LINK = getattr(os, "O_NOFOLLOW", 0)
 _HELD_BY_ANOTHER = (errno.EWOULDBLOCK, errno.EAGAIN, errno.EACCES, errno.EDEADLK)
 _FAR = 2**30
-"""Where Windows locks a byte: one that is read cannot be locked there."""
+"""The position of the byte that Windows locks: a locked byte cannot be read."""
 
 
 class FolderInUse(ValueError):
@@ -27,7 +27,7 @@ class FolderInUse(ValueError):
 def try_lock(handle: int) -> bool | None:
     """Lock an open file without waiting.
 
-    Returns True if it is locked now, until the handle is closed, False if another holds it, and None if there are no
+    Return True if it is now locked, until the handle is closed; False if another process holds it; None if there are no
     locks here.
     """
     try:
@@ -49,21 +49,21 @@ def try_lock(handle: int) -> bool | None:
 
 @contextmanager
 def lock_folder(folder: Path, what: str = "folder") -> Iterator[None]:
-    """Keep other processes out of an existing folder; FolderInUse, one sentence, if one is in there already.
+    """Keep other processes out of an existing folder; FolderInUse if one uses it already.
 
-    `what` is what the sentence calls the folder. Processes that do not ask for the lock are not kept out.
+    `what` names the folder in the message. Processes that do not ask for the lock are not kept out.
     """
     path = folder / LOCK_NAME
     handle = _acquire(path, f"{what} {folder}")
     try:
-        # where there is room for it: it only makes the sentence better
+        # if the disk has room: it only improves the message
         with suppress(OSError):
             os.ftruncate(handle, 0)
             os.lseek(handle, 0, os.SEEK_SET)
             os.write(handle, f"{os.getpid()}\n".encode())
         yield
     finally:
-        # while it is locked, or another process might have it by then; Windows removes no open files
+        # while it is locked, or another process might have locked it by then; Windows cannot remove open files
         if os.name != "nt":
             path.unlink(missing_ok=True)
         os.close(handle)
@@ -73,7 +73,7 @@ def lock_folder(folder: Path, what: str = "folder") -> Iterator[None]:
 
 
 def is_unused(folder: Path) -> bool:
-    """Tell whether a folder holds nothing but its lock, or is not there."""
+    """Tell whether a folder is empty except for its lock, or does not exist."""
     return not folder.exists() or (folder.is_dir() and all(one.name == LOCK_NAME for one in folder.iterdir()))
 
 
@@ -88,7 +88,7 @@ def _acquire(path: Path, shown: str) -> int:
             raise FolderInUse(f"{shown} is in use by {by}: two cannot write to it")
         if _is_at(handle, path):
             return handle
-        # whoever had it has removed it between our opening and our locking
+        # its previous owner removed it between opening and locking
         os.close(handle)
 
 

@@ -1,4 +1,4 @@
-"""Text of unknown origin in messages: short, on one line, and without characters that act on a terminal."""
+"""Untrusted text in messages: short, on one line, and without control characters."""
 
 import reprlib
 import shlex
@@ -11,14 +11,14 @@ _LONGEST_ERROR = 1000
 
 
 def shorten(value: Any, longest: int = _LONGEST) -> str:
-    """Return the repr of a value on one line, in at most `longest` characters; what is nested or long is cut first."""
+    """Return the repr of a value on one line, in at most `longest` characters; nested parts are shortened first."""
     short = reprlib.Repr()
     short.maxlevel = 4
     short.maxstring = short.maxlong = short.maxother = longest
     try:
         text = short.repr(value)
     except ValueError:
-        # Python writes no integers of more than 4,300 digits
+        # Python does not print integers of more than 4,300 digits
         text = f"a {type(value).__name__} too large to write"
     if "\n" in text:
         # numpy's arrays have several lines
@@ -28,9 +28,9 @@ def shorten(value: Any, longest: int = _LONGEST) -> str:
 
 
 def escape_controls(text: str, keep: str = "") -> str:
-    r"""Return a text with its unprintable characters written as escapes such as `\x1b`, but for those of `keep`.
+    r"""Return a text with its unprintable characters, except those in `keep`, written as escapes such as `\x1b`.
 
-    Names and reasons that come from files and from bots go through this before they reach a terminal.
+    Use it for names and reasons from files and bots before they reach a terminal.
     """
     if text.isprintable():
         return text
@@ -49,7 +49,7 @@ def pluralize(number: int, noun: str) -> str:
 
 
 def display_width(text: str) -> int:
-    """Return how many columns of a terminal a text takes: East Asian wide characters two, combining ones none."""
+    """Return the width of a text in terminal columns: two for East Asian wide characters, none for combining ones."""
     if text.isascii():
         return len(text)
     return sum(_columns(each) for each in text)
@@ -62,8 +62,8 @@ def _columns(character: str) -> int:
 
 
 def cut_middle(text: str, width: int, ellipsis: str = "...") -> str:
-    """Return a text in at most `width` columns, its middle cut out if it is longer: names often differ at their end."""
-    # what takes no column counts as well: a name may have any number of marks on one letter
+    """Return a text in at most `width` columns, shortened in the middle: names often differ at the end."""
+    # characters without width count too: a letter may have any number of combining marks
     sizes = [max(1, _columns(each)) for each in text]
     if sum(sizes) <= width:
         return text
@@ -83,15 +83,15 @@ def _count_fitting(sizes: list[int], width: int) -> int:
 
 
 def display_name(name: object) -> str:
-    """Return a name that comes from a file, a bot or a user as it is printed: one line of at most 60 columns."""
+    """Return a name from a file, a bot or a user for printing: one line of at most 60 columns."""
     return cut_middle(escape_controls(str(name)), _LONGEST_NAME)
 
 
 def display_path(path: object, *, quoted: bool = False) -> str:
-    """Return the path of a file, or the text of an agent, as one line of any length; `quoted` as a word of a shell."""
+    """Return a path or the name of an agent as one line of any length; `quoted` for use in a shell."""
     return escape_controls(shlex.quote(str(path)) if quoted else str(path))
 
 
 def error_line(error: object) -> str:
-    """Return an error as the one line in which a command ends with it: "meeplezoo: error: ...", not too long."""
+    """Return an error as the last line of a command, "meeplezoo: error: ...", with limited length."""
     return f"meeplezoo: error: {cut_middle(escape_controls(str(error)), _LONGEST_ERROR)}"

@@ -1,4 +1,4 @@
-"""Numbers that people type: one way to read them, narrower than Python's own."""
+"""Parsing of numbers that people type, stricter than Python's own."""
 
 import math
 import re
@@ -11,7 +11,7 @@ _LONGEST = 40
 def parse_integer(text: str) -> int:
     """Return the integer of a text like "1000" or "-3"; ValueError for any other text.
 
-    Python's `int` also takes blanks, underscores and the digits of all scripts, which are typing errors here.
+    Python's `int` also accepts blanks, underscores and the digits of all scripts, which are typing errors here.
     """
     if not _INTEGER.fullmatch(text):
         raise ValueError("is no integer of at most 18 digits")

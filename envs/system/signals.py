@@ -1,4 +1,4 @@
-"""SIGINT (Ctrl-C) and SIGTERM while something long runs: they end it in good order, and stay ignored where they are."""
+"""SIGINT (Ctrl-C) and SIGTERM during long work: they end it cleanly, and stay ignored if they were."""
 
 import signal
 import threading
@@ -9,10 +9,10 @@ from types import FrameType
 
 @contextmanager
 def handle_signals(numbers: Sequence[int], answer: Callable[[], None]) -> Iterator[None]:
-    """Call `answer` in the main thread whenever one of the signals comes, until the block ends.
+    """Call `answer` in the main thread whenever one of the signals arrives, until the block ends.
 
-    A signal that the process was started to ignore (by nohup, or in the background of a shell without job control)
-    stays ignored. Outside the main thread, where Python handles no signals, nothing is changed.
+    A signal that was ignored when the process started (by nohup, or in the background of a shell without job control)
+    stays ignored. Outside the main thread, where Python handles no signals, nothing changes.
     """
     if threading.current_thread() is not threading.main_thread():
         yield
@@ -22,7 +22,7 @@ def handle_signals(numbers: Sequence[int], answer: Callable[[], None]) -> Iterat
         answer()
 
     before = {number: signal.getsignal(number) for number in numbers}
-    # None is a handler that Python does not know and could not put back
+    # None is a handler from outside Python, which Python could not restore
     handled = {number: handler for number, handler in before.items() if handler not in (signal.SIG_IGN, None)}
     try:
         for number in handled:
@@ -35,7 +35,7 @@ def handle_signals(numbers: Sequence[int], answer: Callable[[], None]) -> Iterat
 
 @contextmanager
 def interrupt_on_terminate() -> Iterator[None]:
-    """Let SIGTERM raise KeyboardInterrupt, as SIGINT does, until the block ends."""
+    """Make SIGTERM raise KeyboardInterrupt, like SIGINT, until the block ends."""
 
     def interrupt() -> None:
         raise KeyboardInterrupt

@@ -1,4 +1,4 @@
-"""The one door for JSON from outside: what the standard leaves open is refused, in one sentence; and for writing it."""
+"""Strict reading of JSON from outside, which rejects everything the standard leaves open; and writing of JSON."""
 
 import json
 import math
@@ -9,14 +9,14 @@ from .messages import shorten
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _MOST_DIGITS = 308
-"""An integer of so many digits is still below the largest float64."""
+"""An integer with this many digits is still below the largest float64."""
 
 
 def parse_json(text: str | bytes) -> Any:
-    """Return the value of a JSON text; ValueError, one short sentence, if it is none that every program reads alike.
+    """Return the value of a JSON text; ValueError with a short reason if programs could read it differently.
 
-    Refused besides what is no JSON: text that is not UTF-8, half a surrogate pair, a key that stands twice in an
-    object, NaN and Infinity, numbers too large for a float64, and nesting deeper than Python's stack.
+    Rejected besides invalid JSON: text that is not UTF-8, half a surrogate pair, duplicate keys, NaN and Infinity,
+    numbers too large for a float64, and nesting deeper than Python's stack.
     """
     try:
         decoded = text.decode("utf-8") if isinstance(text, bytes) else text
@@ -28,7 +28,7 @@ def parse_json(text: str | bytes) -> Any:
             parse_int=_read_integer,
         )
         if "\\u" in decoded or not decoded.isascii():
-            # an escape can be half a pair, which cannot be written again
+            # an escape can be half a surrogate pair, which cannot be encoded
             json.dumps(value, ensure_ascii=False).encode("utf-8")
     except UnicodeDecodeError:
         raise ValueError("is not UTF-8 text") from None
@@ -45,7 +45,7 @@ def parse_json(text: str | bytes) -> Any:
 def first_difference(expected: Any, given: Any) -> tuple[str, str] | None:
     """Return the key (like ".bag.blue" or ".players[0].floor") and the reason of the first difference, or None.
 
-    Both are JSON data. Types count: 1, 1.0 and true are equal in Python, but not in JSON.
+    Both are JSON data. Types matter: 1, 1.0 and true are equal in Python, but not in JSON.
     """
     if type(expected) is not type(given):
         return "", f"is {shorten(given)}, but must be {shorten(expected)}"
@@ -77,8 +77,8 @@ def _first_difference_of_objects(expected: dict[Any, Any], given: dict[Any, Any]
 def json_bytes(value: Any, **layout: Any) -> bytes:
     """Return a value as JSON in UTF-8; `layout` is what `json.dumps` takes.
 
-    What of a file's name is not UTF-8 (a lone surrogate in Python's strings) is written as it is shown, as
-    the characters of its escape, so that every program can read the text.
+    Bytes of a file name that are not UTF-8 (lone surrogates in Python's strings) are written as escapes, so that every
+    program can read the text.
     """
     text = json.dumps(value, ensure_ascii=False, **layout)
     return _SURROGATE.sub(lambda found: f"\\\\u{ord(found[0]):04x}", text).encode("utf-8")

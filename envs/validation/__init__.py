@@ -1,1 +1,1 @@
-"""Checks of what callers give, before a kernel sees it."""
+"""Checks of arguments before they reach a kernel."""

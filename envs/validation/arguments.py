@@ -1,4 +1,4 @@
-"""Arguments that are words or numbers, or that should not be there: checked alike everywhere."""
+"""Checks of arguments that are words, numbers or absent, the same everywhere."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
@@ -7,14 +7,14 @@ from ..system.messages import shorten
 
 
 def check_choice(value: Any, name: str, choices: Sequence[str]) -> str:
-    """Return a text that is one of the choices; ValueError that lists them for anything else."""
+    """Return the value if it is one of the choices; ValueError that lists them for anything else."""
     if not isinstance(value, str) or value not in choices:
         raise ValueError(f"{name} must be one of {', '.join(choices)}, not {shorten(value)}")
     return str(value)
 
 
 def check_positive(value: Any, name: str, most: float) -> float:
-    """Return a number above 0, at most `most`; ValueError, one sentence, for anything else."""
+    """Return a number above 0, at most `most`; ValueError for anything else."""
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value <= most:
         raise ValueError(f"{name} must be a number above 0, at most {most:,}, not {shorten(value)}")
     return value
@@ -23,10 +23,10 @@ def check_positive(value: Any, name: str, most: float) -> float:
 def parse_pairs(
     texts: Iterable[str], noun: str, parsers: Mapping[str, Callable[[str], Any]], unknown: Callable[[str], str]
 ) -> dict[str, Any]:
-    """Return the values of texts like "name=value", each parsed by the parser of its name.
+    """Return the values of strings like "name=value", each parsed by the parser of its name.
 
-    `unknown` makes the message for a name without a parser. Raises ValueError, one sentence, for such a name, for a
-    text of another form, and for a name that is given twice.
+    `unknown` makes the message for a name without a parser. Raises ValueError for such a name, for a string in another
+    format, and for a repeated name.
     """
     values: dict[str, Any] = {}
     for text in texts:
@@ -42,14 +42,14 @@ def parse_pairs(
 
 
 def name_options(options: Any) -> str:
-    """Return what the `options` of a reset hold as text, "" for None and for an empty dict."""
+    """Return the `options` of a reset as text, "" for None and for an empty dict."""
     if options is None or (isinstance(options, Mapping) and not options):
         return ""
     return ", ".join(map(str, options)) if isinstance(options, Mapping) else shorten(options)
 
 
 def refuse_options(options: Any) -> None:
-    """Raise ValueError if `options` of a reset hold anything."""
+    """Raise ValueError if the `options` of a reset are not empty."""
     names = name_options(options)
     if names:
         raise ValueError(f"reset takes no options, not {names}; those of a game are given when the environment is made")

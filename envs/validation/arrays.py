@@ -1,4 +1,4 @@
-"""Arguments at the door of the engine: checked once, brought to the one form that kernels are compiled for."""
+"""Checks of numbers and arrays for the engine; arrays are converted to the one type that kernels are compiled for."""
 
 from operator import index
 from typing import Any
@@ -11,14 +11,13 @@ _INT64 = np.dtype(np.int64)
 
 
 def plain_integer(value: Any) -> int | None:
-    """Return a single integer as Python's int; None for whatever is none.
+    """Return a single integer as a Python int; None for anything else.
 
-    Integers are Python's, numpy's and those of arrays and tensors without axes, whatever library they are of.
-    Booleans and floats are none.
+    Accepts integers of Python and numpy, and arrays and tensors without axes of any library, but no booleans or floats.
     """
     if type(value) is int:
         return value
-    # a tensor of one element gives its number out though it has an axis
+    # a tensor with one element converts to an integer although it has an axis
     if isinstance(value, bool) or getattr(value, "shape", ()) != () or "bool" in str(getattr(value, "dtype", "")):
         return None
     try:
@@ -28,7 +27,7 @@ def plain_integer(value: Any) -> int | None:
 
 
 def check_integer(value: Any, name: str, low: int, high: int) -> int:
-    """Return an integer (see `plain_integer`) from low to high as an int; ValueError, one sentence, for others."""
+    """Return an integer (see `plain_integer`) from low to high as an int; ValueError for anything else."""
     number = plain_integer(value)
     if number is None:
         raise ValueError(f"{name} must be an integer, not {shorten(value)}")
@@ -38,16 +37,15 @@ def check_integer(value: Any, name: str, low: int, high: int) -> int:
 
 
 def integer_array(values: Any, name: str, shape: tuple[int | None, ...]) -> np.ndarray:
-    """Return integers as a C-contiguous, writeable int64 array of the shape, a copy where the given one is not.
+    """Return integers as a C-contiguous, writeable int64 array of the shape, as a copy if necessary.
 
-    None in the shape stands for any length. So a kernel sees one type of array whatever callers hand over, and is
-    compiled once. Raises ValueError, one sentence, for another shape or for values that are no integers (floats and
-    booleans too).
+    None in the shape stands for any length. A kernel thus gets the same type of array from all callers, and is compiled
+    once. Raises ValueError for another shape or for values that are not integers (floats and booleans too).
     """
     try:
         array = np.asarray(values)
     except (ValueError, TypeError, OverflowError, RuntimeError):
-        # numpy's own, and those of tensors on another device or in the middle of a gradient
+        # errors of numpy, and of tensors on another device or with a gradient
         raise ValueError(f"{name} must be integers of the shape {_text(shape)}, not {shorten(values)}") from None
     if array.dtype.kind not in "iu" and array.size:
         raise ValueError(f"{name} must be integers, not {array.dtype}")
@@ -62,21 +60,21 @@ def integer_array(values: Any, name: str, shape: tuple[int | None, ...]) -> np.n
 
 
 def _text(shape: tuple[int | None, ...]) -> str:
-    """Return a shape as Python writes it, with k for any length."""
+    """Return a shape in Python's notation, with k for any length."""
     return str(shape).replace("None", "k")
 
 
 def is_plain(array: Any, dtype: np.dtype) -> bool:
-    """Tell whether kernels take an array as it is: of this very dtype, C-contiguous, aligned and writeable."""
-    # identity, because comparing dtypes costs a tenth of a whole step of one game
+    """Tell whether kernels accept an array as it is: of this exact dtype, C-contiguous, aligned and writeable."""
+    # identity, because comparing dtypes takes a tenth of a step of one game
     return type(array) is np.ndarray and array.dtype is dtype and array.flags.carray
 
 
 def output_array(array: Any, name: str, dtype: type, shape: tuple[int, ...]) -> np.ndarray:
     """Return a view of an array that kernels may write to; they would write past the end of a wrong one.
 
-    The view keeps its shape and stays writeable whatever becomes of the array's own flags. Raises ValueError, one
-    sentence, if the array is not writeable, C-contiguous, aligned and of the dtype and shape.
+    The view keeps its shape and stays writeable even if the array's flags change. Raises ValueError if the array is not
+    writeable, C-contiguous, aligned and of the dtype and shape.
     """
     wanted = f"{name} must be a C-contiguous {np.dtype(dtype)} array of the shape {shape}"
     if not isinstance(array, np.ndarray):
@@ -90,7 +88,7 @@ def output_array(array: Any, name: str, dtype: type, shape: tuple[int, ...]) -> 
 
 
 def shares_memory(array: np.ndarray, *others: np.ndarray) -> bool:
-    """Tell whether an array may lie in the memory of another one, by its bounds alone."""
+    """Tell whether an array may share memory with another one, by its bounds."""
     return any(np.may_share_memory(array, other) for other in others)
 
 

@@ -1,4 +1,4 @@
-"""Whether records are states that a game can reach: all that kernels rely on without looking."""
+"""Whether records are reachable states of a game: everything that kernels rely on without checks."""
 
 from typing import TYPE_CHECKING
 
@@ -12,10 +12,10 @@ if TYPE_CHECKING:
 
 
 def check_states(game: "Game", states: np.ndarray, name: str, games: np.ndarray | None = None) -> None:
-    """Raise ValueError, one sentence, for the first of the records [n] of a game that it cannot reach.
+    """Raise ValueError with a one-sentence reason for the first of the records [n] that the game cannot reach.
 
-    The options are those of the game already (`Game.door`). The sentence begins with `name` and gives the number of the
-    record, that in `games` (int64 [n]) if there is one.
+    The options are already known to be those of the game (`Game.door`). The message starts with `name` and has the
+    number of the record, or its number in `games`, int64 [n], if given.
     """
     numbers = np.arange(len(states)) if games is None else games
     ranges = [*HEADER, *game.spec.state_fields, Field("to_move", "u1", game.num_players - 1), game.spec.marker]

@@ -1,8 +1,8 @@
-"""Records of games at the door of the engine: one state, or an array of them, in the form that kernels take.
+"""Checks of records for the engine: one state, or an array of them, as kernels expect them.
 
-What is checked is the layout and the options, in constant time: kernels of a game with two players would write past
-the end of an observation of four. What the other fields hold is the business of whoever edits records by hand;
-`Game.check_states` looks at all of it.
+The layout and the options are checked, in constant time: kernels of a game with two players would write past
+the end of an observation of four. Users who edit records by hand are responsible for the other fields;
+`Game.check_states` checks all of them.
 """
 
 from collections.abc import Sequence
@@ -15,42 +15,45 @@ from ..system.messages import shorten
 from .arrays import is_plain
 
 State = np.ndarray | np.void
-"""One record: an array of the shape (), as `Game.new` returns it, or an item of an array of records."""
+"""One record: an array of shape (), as `Game.new` returns it, or an item of an array of records."""
 
 
 class StateDoor:
-    """Lets in the states of one game with its options.
+    """Accepts the states of one game with its options, and rejects all others.
 
-    Arguments: the game's name, its options and its blank record [1].
+    Arguments:
+        name: that of the game.
+        options: those of the game.
+        template: its record [1] that is zero except for the options.
     """
 
     def __init__(self, name: str, options: Sequence[Option], template: np.ndarray) -> None:
         self._name = name
         self._dtype = template.dtype
         self._options = options
-        places = [self._place(option) for option in options]
-        first, stop = min(start for start, _ in places), max(stop for _, stop in places)
-        if stop - first != sum(stop - start for start, stop in places):
+        offsets = [self._place(option) for option in options]
+        first, stop = min(start for start, _ in offsets), max(stop for _, stop in offsets)
+        if stop - first != sum(stop - start for start, stop in offsets):
             raise TypeError(f"{name}: the options do not lie side by side in a record")
         # all options as one field: one comparison instead of several
         self._as_options = np.dtype(
             {"names": ["all"], "formats": [f"V{stop - first}"], "offsets": [first], "itemsize": template.dtype.itemsize}
         )
-        self._blank = template
-        self._option_bytes = self._options_of(template)
+        self._template = template
+        self._option_bytes = self._read_options(template)
 
     def _place(self, option: Option) -> tuple[int, int]:
         assert self._dtype.fields is not None
         dtype, start, *_ = self._dtype.fields[f"option_{option.name}"]
         return start, start + dtype.itemsize
 
-    def _options_of(self, states: np.ndarray) -> bytes:
+    def _read_options(self, states: np.ndarray) -> bytes:
         return states.view(self._as_options)["all"].tobytes()
 
     def one(self, state: Any, *, to_write: bool = False) -> np.ndarray:
-        """Return a state as an array [1]: a view of it, or a copy where that is not possible (see `write_back`).
+        """Return a state as an array [1]: a view of it, or a copy if that is impossible (see `write_back`).
 
-        Raises ValueError, one sentence, if it is no state of the game with these options, or read-only `to_write`.
+        Raises ValueError if it is not a state of the game with these options, or read-only and `to_write`.
         """
         one_record = isinstance(state, np.ndarray) and state.shape == () and state.dtype.names is not None
         if not one_record and not isinstance(state, np.void):
@@ -63,13 +66,13 @@ class StateDoor:
         if not batch.flags.writeable:
             batch = batch.copy()
         if batch.dtype is not self._dtype or not batch.flags.carray:
-            batch = self._brought_in(batch, to_write)
-        if self._options_of(batch) != self._option_bytes:
+            batch = self._as_kernel_view(batch, to_write)
+        if self._read_options(batch) != self._option_bytes:
             self._refuse_options(batch, "the state is one")
         return batch
 
-    def _brought_in(self, batch: np.ndarray, to_write: bool) -> np.ndarray:
-        """Return the view that kernels take of a record out of a pickle, of a recarray or of a packed structure."""
+    def _as_kernel_view(self, batch: np.ndarray, to_write: bool) -> np.ndarray:
+        """Return a view for kernels of a record from a pickle, a recarray or a packed structure."""
         batch = batch.view(np.ndarray).view(self._dtype)
         if batch.flags.carray:
             return batch
@@ -78,13 +81,13 @@ class StateDoor:
         return batch.copy()
 
     def many(self, states: Any) -> np.ndarray:
-        """Return states as an array [n], a copy where the given one is read-only, strided or misaligned.
+        """Return states as an array [n], as a copy if the given one is read-only, strided or misaligned.
 
-        Raises ValueError, one sentence, if they are no states of the game with these options.
+        Raises ValueError if they are not states of the game with these options.
         """
         if not is_plain(states, self._dtype) or states.ndim != 1:
             states = self._as_records(states)
-        if self._options_of(states) != len(states) * self._option_bytes:
+        if self._read_options(states) != len(states) * self._option_bytes:
             self._refuse_options(states, "the states are those")
         return states
 
@@ -104,7 +107,7 @@ class StateDoor:
     def _refuse_options(self, states: np.ndarray, beginning: str) -> NoReturn:
         for option in self._options:
             field = f"option_{option.name}"
-            expected = int(self._blank[field][0])
+            expected = int(self._template[field][0])
             other = states[field][states[field] != expected]
             if len(other):
                 found, wanted = _decode(option, int(other[0])), _decode(option, expected)
@@ -113,7 +116,7 @@ class StateDoor:
 
 
 def _decode(option: Option, number: int) -> str:
-    """Return an option's value, as a text, from the number that a record holds; the number itself if it is wrong."""
+    """Return an option's value as text, from its number in a record; the number itself if it is invalid."""
     if isinstance(option, Choice) and 0 <= number < len(option.choices):
         return option.choices[number]
     return str(number)
@@ -124,13 +127,13 @@ def _kind(value: Any) -> str:
 
 
 def as_batch(state: State) -> np.ndarray:
-    """Return one record as an array of length 1: a view of it; a copy of an `np.void` that owns its memory."""
-    # numpy lends no view of the memory of such a scalar, as one out of a pickle is
+    """Return one record as an array of length 1: a view, or a copy of an `np.void` that owns its memory."""
+    # numpy gives no view of such a scalar, for example from a pickle
     return np.asarray(state).reshape(1)
 
 
 def write_back(batch: np.ndarray, state: State) -> None:
-    """Write an array [1] from `StateDoor.one` to the state that it was made of, if it is a copy."""
+    """Write an array [1] from `StateDoor.one` back to its state, if it is a copy."""
     if not np.shares_memory(batch, np.asarray(state)):
         for name in batch.dtype.names or ():
             state[name] = batch[name][0]

@@ -28,7 +28,7 @@ def pad(line: str, width: int) -> str:
     return line + " " * (width - len(plain(line)))
 
 
-def joined(lines: list[str], colour: bool) -> str:
+def join_columns(lines: list[str], colour: bool) -> str:
     """Returns the lines as one text, without spaces at their ends, and without codes unless `colour`."""
     text = "\n".join(line.rstrip() for line in lines)
     return text if colour else plain(text)

@@ -21,7 +21,7 @@ def rgb_array(svg: str, width: int = 1200) -> NDArray[np.uint8]:
     `width` is in pixels; the height follows from the proportions of the picture. Transparent parts become
     white. Raises ImportError if resvg-py or pygame-ce is missing, ValueError if `svg` is no SVG document.
     """
-    resvg, pygame = _imported("resvg_py"), _imported("pygame")
+    resvg, pygame = _import_module("resvg_py"), _import_module("pygame")
     # system fonts are left out on purpose: the pictures must not differ between machines
     try:
         png = resvg.svg_to_bytes(svg_string=svg, width=width, background="#ffffff", skip_system_fonts=True)
@@ -32,7 +32,7 @@ def rgb_array(svg: str, width: int = 1200) -> NDArray[np.uint8]:
     return pixels
 
 
-def _imported(module: str) -> Any:
+def _import_module(module: str) -> Any:
     """Pictures are an extra: their packages are loaded when the first one is drawn, not before."""
     os.environ.setdefault("PYGAME_HIDE_SUPPORT_PROMPT", "1")  # otherwise pygame greets on standard output
     try:
@@ -65,7 +65,7 @@ class Window:
 
     def __init__(self, title: str = "meeplezoo") -> None:
         """Raises ImportError if pygame-ce is missing; opens nothing yet."""
-        self._pygame = _imported("pygame")
+        self._pygame = _import_module("pygame")
         self._title = title
         self._window: Any = None
         self._closed = False

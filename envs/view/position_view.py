@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..records.notation import LastMove, Position
-from .ansi import LAST_MOVE, STRONG, joined, paint
+from .ansi import LAST_MOVE, STRONG, join_columns, paint
 from .captions import result_sentence
 from .stroke_font import letters
 from .svg import Box, document, rectangle
@@ -46,7 +46,7 @@ def _text(position: Position, last_move: LastMove | None, seat: int | None, colo
     for key, rows in _sections(position):
         width = max(len(cell) for row in rows for cell in row)
         lines += ["", _words(key), *("  " + " ".join(cell.rjust(width) for cell in row) for row in rows)]
-    return joined(lines, colour)
+    return join_columns(lines, colour)
 
 
 def _svg(position: Position, last_move: LastMove | None, seat: int | None) -> str:

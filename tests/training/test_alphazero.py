@@ -13,7 +13,7 @@ from tiny_training import assert_same, metrics, train_in
 from meeplezoo.agents import DecisionBatch, make_agent
 from meeplezoo.agents.arena.evaluation import evaluate
 from meeplezoo.envs import GameBatch, make_game
-from meeplezoo.envs.engine.rollout import SETTINGS_DTYPE, write_returns
+from meeplezoo.envs.engine.rollout import ROLLOUT_SETTINGS, write_returns
 from meeplezoo.envs.engine.standing import game_returns
 from meeplezoo.training.alphazero import AlphaZeroAlgorithm
 from meeplezoo.training.checkpoint import load_checkpoint
@@ -62,7 +62,7 @@ def test_the_returns_of_a_game_are_those_that_a_search_counts(name, options):
     scores, ranks = batch.results()
     # some games that several players win
     scores[:6], ranks[:6] = scores[:6].max(axis=1, keepdims=True), 0
-    settings = np.zeros(1, SETTINGS_DTYPE)
+    settings = np.zeros(1, ROLLOUT_SETTINGS)
     settings["win_weight"], settings["margin_scale"] = 0.3, game.spec.margin_scale
     found = game_returns(scores, ranks, 0.3, game.spec.margin_scale)
     np.testing.assert_allclose(found[0], np.full(game.num_players, 0.3 / game.num_players + 0.7 * 0.5))
@@ -72,7 +72,10 @@ def test_the_returns_of_a_game_are_those_that_a_search_counts(name, options):
         np.testing.assert_allclose(found[index], workspace.returns[: game.num_players], atol=1e-6)
 
 
-class Ended:
+VALUES = {"change": "reward_minus_score", "settled": "reward_minus_projected_score"}
+
+
+class FinishedBatch:
     """A batch of which one game ends with known scores."""
 
     def __init__(self, scores, ranks):
@@ -83,7 +86,7 @@ class Ended:
 
 def test_targets_mix_the_outcome_with_what_was_expected_own_seat_first():
     game = make_game("azul", num_players=3)
-    histories = EpisodeBuffer(game, 2, win_weight=1.0, outcome_weight=0.75, valued=True)
+    episodes = EpisodeBuffer(game, 2, win_weight=1.0, outcome_weight=0.75, with_action_values=True)
     size, actions = game.observation_size, game.num_actions
     for seat, expected in ((0, None), (2, np.array([[0.4, 0.0, 0.8]], np.float32))):
         known = (
@@ -94,35 +97,35 @@ def test_targets_mix_the_outcome_with_what_was_expected_own_seat_first():
             np.array([[0.1, 0.2, 0.3]], np.float32),
             expected,
         )
-        histories.add(np.array([1]), np.array([seat]), *known)
-        histories.add(np.array([0]), np.array([seat]), *known)
-    histories.end(Ended([10, 30, 20], [2, 0, 1]))
-    lessons = histories.take()
-    assert (len(lessons), lessons.games) == (2, 1)
-    assert lessons.observation[:, 0].tolist() == [0, 2]
-    np.testing.assert_allclose(lessons.margins, [[0.1, 0.2, 0.3], [0.3, 0.1, 0.2]])
+        episodes.add(np.array([1]), np.array([seat]), *known)
+        episodes.add(np.array([0]), np.array([seat]), *known)
+    episodes.finish(FinishedBatch([10, 30, 20], [2, 0, 1]))
+    samples = episodes.take()
+    assert (len(samples), samples.num_games) == (2, 1)
+    assert samples.observation[:, 0].tolist() == [0, 2]
+    np.testing.assert_allclose(samples.margins, [[0.1, 0.2, 0.3], [0.3, 0.1, 0.2]])
     # player 1 won: seen from seat 0, and mixed with what seat 2 expected of all, from seat 2
-    np.testing.assert_allclose(lessons.returns[0], [0, 1, 0])
-    np.testing.assert_allclose(lessons.returns[1], [0.2, 0.1, 0.75], atol=1e-6)
-    assert len(histories.take()) == 0
-    assert histories.get_state()["lengths"].tolist() == [2, 0]
+    np.testing.assert_allclose(samples.returns[0], [0, 1, 0])
+    np.testing.assert_allclose(samples.returns[1], [0.2, 0.1, 0.75], atol=1e-6)
+    assert len(episodes.take()) == 0
+    assert episodes.get_state()["lengths"].tolist() == [2, 0]
 
 
-def test_the_window_keeps_the_last_decisions():
-    window = ReplayBuffer(5, 3, 10, 2, True)
+def test_the_replay_buffer_keeps_the_last_decisions():
+    buffer = ReplayBuffer(5, 3, 10, 2, True)
 
     def add(first, count):
         numbers = np.arange(first, first + count, dtype=np.float32)
         mask = (np.arange(10) % 3 == numbers[:, None] % 3).astype(np.int8)
         rows = (np.repeat(numbers[:, None], size, axis=1) for size in (3, 10, 2))
         observation, policy, returns = rows
-        window.add(TrainingSamples(observation, policy, mask, returns, 2 * policy, 3 * returns))
+        buffer.add(TrainingSamples(observation, policy, mask, returns, 2 * policy, 3 * returns))
 
     add(0, 3)
-    assert len(window) == 3
+    assert len(buffer) == 3
     add(3, 4)
-    assert (len(window), window.count) == (5, 7)
-    kept = window.take(np.arange(5))
+    assert (len(buffer), buffer.count) == (5, 7)
+    kept = buffer.take(np.arange(5))
     assert kept.observation[:, 0].tolist() == [5, 6, 2, 3, 4]
     assert kept.policy[:, 9].tolist() == kept.returns[:, 1].tolist() == [5, 6, 2, 3, 4]
     assert kept.action_values[:, 9].tolist() == [10, 12, 4, 6, 8]
@@ -130,11 +133,11 @@ def test_the_window_keeps_the_last_decisions():
     assert [np.flatnonzero(row)[0] for row in kept.mask] == [2, 0, 2, 0, 1]
     assert kept.mask.shape == (5, 10)
     add(7, 12)
-    assert sorted(window.take(np.arange(5)).observation[:, 0].tolist()) == [14, 15, 16, 17, 18]
+    assert sorted(buffer.take(np.arange(5)).observation[:, 0].tolist()) == [14, 15, 16, 17, 18]
     other = ReplayBuffer(5, 3, 10, 2, True)
-    other.set_state(window.get_state())
-    assert_same(other.get_state(), window.get_state())
-    drawn = window.draw(2000, np.random.default_rng(1)).observation[:, 0]
+    other.set_state(buffer.get_state())
+    assert_same(other.get_state(), buffer.get_state())
+    drawn = buffer.sample(2000, np.random.default_rng(1)).observation[:, 0]
     assert np.bincount(drawn.astype(int))[14:].min() > 300
 
 
@@ -144,27 +147,27 @@ def test_imitation_learns_the_agents_moves_and_not_the_random_ones():
     agent = make_agent("greedy", game, 1)
     everything = SelfPlayActor(config, game, 8, np.random.SeedSequence(1)).imitate(agent, 0.0, 90)
     some = SelfPlayActor(config, game, 8, np.random.SeedSequence(1)).imitate(make_agent("greedy", game, 1), 0.4, 90)
-    assert everything.games >= 8
-    assert 0.45 < len(some) / some.games / (len(everything) / everything.games) < 0.75
-    for lessons in (everything, some):
-        assert (lessons.policy.sum(axis=1) == 1).all()
-        assert (lessons.mask[lessons.policy == 1] == 1).all()
-        assert (lessons.mask.sum(axis=1) > 1).all()
+    assert everything.num_games >= 8
+    assert 0.45 < len(some) / some.num_games / (len(everything) / everything.num_games) < 0.75
+    for samples in (everything, some):
+        assert (samples.policy.sum(axis=1) == 1).all()
+        assert (samples.mask[samples.policy == 1] == 1).all()
+        assert (samples.mask.sum(axis=1) > 1).all()
         # of two players one has what the other lacks
-        assert (np.abs(lessons.returns.sum(axis=1) - 1) < 1e-6).all()
+        assert (np.abs(samples.returns.sum(axis=1) - 1) < 1e-6).all()
 
 
 def test_searches_teach_improved_policies_of_decisions_that_are_open():
     config = zero()
     game = config.make_game()
     learner = AlphaZeroAlgorithm(config, game)
-    (lessons,) = learner._play()
-    while not lessons.games:
-        (lessons,) = learner._play()
-    np.testing.assert_allclose(lessons.policy.sum(axis=1), 1, atol=0.02)
-    assert not lessons.policy[lessons.mask == 0].any()
-    assert (lessons.mask.sum(axis=1) > 1).all()
-    assert ((lessons.returns > 0) & (lessons.returns < 1)).all()
+    (samples,) = learner._play()
+    while not samples.num_games:
+        (samples,) = learner._play()
+    np.testing.assert_allclose(samples.policy.sum(axis=1), 1, atol=0.02)
+    assert not samples.policy[samples.mask == 0].any()
+    assert (samples.mask.sum(axis=1) > 1).all()
+    assert ((samples.returns > 0) & (samples.returns < 1)).all()
 
 
 @pytest.mark.parametrize(
@@ -196,7 +199,7 @@ def test_what_plays_is_the_running_mean_of_the_weights():
     for old, mean, new in zip(before, learner.ema_network.parameters(), learner.network.parameters(), strict=True):
         torch.testing.assert_close(mean, 0.9 * old + 0.1 * new)
     plain = AlphaZeroAlgorithm(zero(averaging=0.0), make_game("azul"))
-    assert plain.playing is plain.network
+    assert plain.ema_network is plain.network
 
 
 def test_a_resumed_run_equals_one_that_was_not_stopped(tmp_path):
@@ -217,8 +220,8 @@ def test_a_resumed_run_equals_one_that_was_not_stopped(tmp_path):
     )
     assert_same(one, other)
     agent = make_agent(f"net:{tmp_path / 'resumed' / 'last.safetensors'}", game, 1)
-    assert agent.head.training["algorithm"] == "alphazero"
-    assert agent.head.win_weight == 0.5
+    assert agent.metadata.training["algorithm"] == "alphazero"
+    assert agent.metadata.win_weight == 0.5
     assert evaluate(game, [agent, "random"], 4, 1).agents[0].games == 4
 
 
@@ -248,7 +251,7 @@ def test_players_in_threads_give_the_same_games_as_one_after_the_other():
     together = learner._play()
     other = AlphaZeroAlgorithm(zero(players=2), game)
     evaluate_leaves = make_evaluate(other)
-    apart = [player.play(evaluate_leaves, 24) for player in other.players]
+    apart = [player.play(evaluate_leaves, 24) for player in other.actors]
     for one, two in zip(together, apart, strict=True):
         assert_same(vars(one), vars(two))
     with pytest.raises(ValueError, match="players must divide games = 8, 3 does not"):
@@ -259,17 +262,17 @@ def test_decisions_that_are_not_searched_teach_the_values_alone():
     config = zero(search_share=0.3, win_weight=1.0, outcome_weight=0.5, games=32)
     game = config.make_game()
     learner = AlphaZeroAlgorithm(config, game)
-    lessons = learner.actors[0].play(make_evaluate(learner), 120)
-    assert lessons.games > 20
-    sums = lessons.policy.sum(axis=1)
+    samples = learner.actors[0].play(make_evaluate(learner), 120)
+    assert samples.num_games > 20
+    sums = samples.policy.sum(axis=1)
     searched = sums > 0
     np.testing.assert_allclose(sums[searched], 1, atol=1e-2)
     assert searched.mean() == pytest.approx(0.3, abs=0.05)
     # the outcome alone, where nothing was expected
-    assert np.isin(lessons.returns[~searched], [0, 0.5, 1]).all()
-    assert not np.isin(lessons.returns[searched], [0, 0.5, 1]).all()
+    assert np.isin(samples.returns[~searched], [0, 0.5, 1]).all()
+    assert not np.isin(samples.returns[searched], [0, 0.5, 1]).all()
     # a minibatch of such decisions has nothing for the policy
-    learner.replay_buffer.add(replace(lessons, policy=np.zeros_like(lessons.policy)))
+    learner.replay_buffer.add(replace(samples, policy=np.zeros_like(samples.policy)))
     before = learner.network.policy.weight.detach().clone()
     policy_loss, value_loss, _, _ = learner._step().tolist()
     assert policy_loss == 0
@@ -285,7 +288,7 @@ def test_values_are_learned_beside_the_margin(value):
     rows = 64
     random = np.random.default_rng(1)
     margins = random.choice([-0.7, 0.7], size=(rows, 2)).astype(np.float32)
-    lessons = TrainingSamples(
+    samples = TrainingSamples(
         random.random((rows, game.observation_size), np.float32),
         np.eye(rows, game.num_actions, dtype=np.float32),
         np.ones((rows, game.num_actions), np.int8),
@@ -294,14 +297,14 @@ def test_values_are_learned_beside_the_margin(value):
         np.zeros((rows, 0), np.float32),
         margins,
     )
-    learner.replay_buffer.add(lessons)
+    learner.replay_buffer.add(samples)
     with torch.no_grad():
         learner.network.values.weight.zero_()
     _, value_loss, _, _ = learner._step().tolist()
     # nothing to learn: the loss is the entropy of the targets
-    entropy = -(lessons.returns * np.log(lessons.returns) + (1 - lessons.returns) * np.log(1 - lessons.returns))
+    entropy = -(samples.returns * np.log(samples.returns) + (1 - samples.returns) * np.log(1 - samples.returns))
     assert value_loss == pytest.approx(entropy.mean(), abs=1e-3)
-    assert learner._head(0.0).value == value
+    assert learner._metadata(0.0).value == VALUES[value]
     with pytest.raises(ValueError, match="setting value must be one of return, change, settled, not 'margin'"):
         zero(value="margin")
 
@@ -334,7 +337,7 @@ def test_a_network_sees_settled_margins_and_its_values_begin_there(name, options
     _, expected = make_evaluate(learner)(decisions)
     hook.remove()
     np.testing.assert_allclose(expected, 0.5 + 0.5 * np.tanh(margins), atol=1e-6)
-    # behind all else, own seat first, as the replay window has them
+    # behind all else, own seat first, as the replay buffer has them
     own_first = np.stack([np.roll(row, -seat) for row, seat in zip(margins, decisions.seats, strict=True)])
     np.testing.assert_allclose(shown[0][:, -game.num_players :], 5 * own_first, rtol=1e-6)
 
@@ -376,7 +379,7 @@ def test_games_in_bfloat16_are_those_of_a_rounded_network():
 def make_evaluate(learner):
     from meeplezoo.agents.networks.network_agent import NetworkAgent
 
-    return NetworkAgent("", learner.network, learner._head(0.0), 0).evaluate
+    return NetworkAgent("", learner.network, learner._metadata(0.0), 0).evaluate
 
 
 def test_settings_of_other_algorithms_are_refused():

@@ -299,10 +299,18 @@ def test_numbers_of_places_are_in_range(run):
 
         return change
 
-    games = {"maskable_ppo": "env/seated/states", "ppo": "collector/states", "alphazero": "actors/0/batch/states"}
+    games = {
+        "maskable_ppo": "env/opponent_batch/states",
+        "ppo": "collector/states",
+        "alphazero": "actors/0/batch/states",
+    }
     cases = [(games[config.algorithm], spoil(field, 9)) for field in ("option_num_players", "to_move", "status")]
     cases += {
-        "maskable_ppo": [("env/seated/seats", put(7)), ("env/seated/opponent_of", put(99)), ("env/lengths", put(-1))],
+        "maskable_ppo": [
+            ("env/opponent_batch/seats", put(7)),
+            ("env/opponent_batch/opponent_of", put(99)),
+            ("env/lengths", put(-1)),
+        ],
         "ppo": [
             ("collector/seats", put(99)),
             ("collector/seats", put(-2)),
@@ -332,7 +340,7 @@ def test_numbers_of_places_are_in_range(run):
         ({"config": {"seed": 6}}, "it is of a run with seed=6, not 5"),
         ({"config": {"seed": "x"}}, "setting seed must be an integer"),
         ({"config": {"algorithm": "magic"}}, "setting algorithm must be one of"),
-        ({"learner": 3}, "learner must be a mapping, not 3"),
+        ({"algorithm": 3}, "algorithm must be a mapping, not 3"),
         ({"random": {}}, "random has no part 'torch'"),
         ({"more": 1}, "it should not have a part 'more'"),
     ],

@@ -13,6 +13,7 @@ pytest.importorskip("sb3_contrib")
 
 import torch
 import yaml
+from patched_clock import Clock
 from tiny_training import TINY, StopAfter, assert_equal_runs, assert_same, metrics, tables, tiny, train_tiny
 
 from meeplezoo.agents import make_agent
@@ -24,6 +25,7 @@ from meeplezoo.training.config import TrainingConfig
 from meeplezoo.training.config_files import change_config, config_names, config_stem, read_config
 from meeplezoo.training.config_reading import make_config, settings_help
 from meeplezoo.training.demo import run_demo
+from meeplezoo.training.maskable_ppo import MaskablePPOAlgorithm
 from meeplezoo.training.maskable_ppo_opponents import OpponentPool
 from meeplezoo.training.progress import ProgressLine, format_duration
 from meeplezoo.training.run_folder import RunFolder
@@ -219,17 +221,28 @@ def test_three_players_grey_wall_and_other_settings(tmp_path):
     )
     assert trainer.decisions == 768
     assert trainer.algorithm.pool.get_state()["past"] == []
-    assert len(trainer.algorithm.env.seated.opponents) == 2
+    assert len(trainer.algorithm.env.opponent_batch.opponents) == 2
     greedy = metrics(tmp_path / "three")[-1]["evaluation"]["greedy"]
-    assert greedy["win_rate"] <= 1
+    table = json.loads((tmp_path / "three" / "evaluations" / "768.json").read_text())["greedy"]
+    learner = table["agents"][0]
+    assert learner["wins"] + learner["draws"] + learner["losses"] == TINY["evaluation_games"]
+    assert greedy["win_rate"] == learner["win_rate"]
 
 
-def test_a_time_limit_ends_the_run_with_an_evaluation(tmp_path):
+def test_a_time_limit_ends_the_run_with_an_evaluation(tmp_path, monkeypatch):
+    clock = Clock()
+    monkeypatch.setattr("meeplezoo.training.trainer.time", clock)
+    train_iteration = MaskablePPOAlgorithm.train_iteration
+
+    def train_for_half_a_second(algorithm, iteration):
+        clock.now += 0.5
+        return train_iteration(algorithm, iteration)
+
+    monkeypatch.setattr(MaskablePPOAlgorithm, "train_iteration", train_for_half_a_second)
     trainer = train_tiny(tmp_path / "short", decisions=10**9, minutes=0.02, evaluation_interval=10**6)
     rows = metrics(tmp_path / "short")
-    assert 1.2 <= trainer.progress.seconds < 30
-    assert len(rows) > 1
-    assert [bool(row.get("evaluation")) for row in rows] == [True] + [False] * (len(rows) - 2) + [True]
+    assert trainer.progress.seconds == 1.5
+    assert [bool(row.get("evaluation")) for row in rows] == [True, False, False, True]
 
 
 def test_training_learns_to_beat_random(tmp_path):

@@ -65,8 +65,8 @@ def seat_axis(seats: list[dict[str, Any]], num_players: int) -> RowAxis:
     """Return the axis of the seats' win rates, around the rate without an effect of the seat."""
     # a single deal gives no interval
     intervals = [seat["interval"] or [seat["win_rate"]] for seat in seats]
-    shares = share_range(intervals, 1 / num_players)
-    return _row_axis(["seat 0"], 64, shares, lambda share: tick(round(100 * share, 9)) + "\N{NO-BREAK SPACE}%")
+    fractions = share_range(intervals, 1 / num_players)
+    return _row_axis(["seat 0"], 64, fractions, lambda fraction: tick(round(100 * fraction, 9)) + "\N{NO-BREAK SPACE}%")
 
 
 def score_axis(agents: list[Agent]) -> RowAxis:

@@ -18,7 +18,7 @@ def decimal(value: float | None, digits: int = 1, scale: float = 1, unit: str = 
     return written.replace("-", "\N{MINUS SIGN}") + (_SPACE + unit if unit else "")
 
 
-def signed(value: float | None) -> str:
+def format_with_sign(value: float | None) -> str:
     """Return a number with its sign, unless it is written as zero."""
     written = decimal(value)
     return f"+{written}" if value is not None and value > 0 and written.strip("0.") else written
@@ -29,9 +29,9 @@ def plus_or_minus(error: float | None, digits: int = 1) -> str:
     return _UNKNOWN if error is None else f"±{_SPACE}{decimal(error, digits, NORMAL_QUANTILE)}"
 
 
-def percent(share: float | None) -> str:
+def percent(fraction: float | None) -> str:
     """Return a share as a percentage."""
-    return decimal(share, scale=100, unit="%")
+    return decimal(fraction, scale=100, unit="%")
 
 
 def probability(value: float | None, unit: str = "%") -> str:

@@ -16,7 +16,7 @@ _FORBIDDEN = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]|
 
 _FILTERS = (
     *(formatting.decimal, formatting.interval, formatting.list_options, formatting.milliseconds, formatting.percent),
-    *(formatting.plus_or_minus, formatting.probability, formatting.signed, formatting.tick, pluralize),
+    *(formatting.plus_or_minus, formatting.probability, formatting.format_with_sign, formatting.tick, pluralize),
     charts.short_name,
 )
 _FUNCTIONS = (charts.rating_axis, charts.seat_axis, charts.score_axis, charts.outline_histogram, charts.speed_plot)

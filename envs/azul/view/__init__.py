@@ -1,1 +1,1 @@
-"""Pictures and texts of Azul."""
+"""SVG and text views of Azul."""

@@ -38,7 +38,7 @@ _FLOOR_TOP = _ROWS_TOP + 5 * _PITCH + 18
 
 
 def board(position: dict[str, Any], player: int, box: Box, last_move: LastMove | None) -> str:
-    """Returns the board of a player, drawn into `box` (558 x `BOARD_HEIGHT` units)."""
+    """Return the board of a player, drawn into `box` (558 x `BOARD_HEIGHT` units)."""
     to_move, winner = player == position.get("to_move"), player in winners(position)
     parts = [player_card(box, to_move, winner), _heading(position, player, box)]
     if position["phase"] == "tiling" and position["to_move"] == player:
@@ -75,7 +75,7 @@ def _heading(position: dict[str, Any], player: int, box: Box) -> str:
 
 
 def _tags(position: dict[str, Any], player: int) -> list[tuple[str, str, str, str]]:
-    """Returns text, ink, fill and edge of the fields beside a player's name."""
+    """Return text, ink, fill and edge of the badges beside a player's name."""
     tags = []
     if player in winners(position):
         tags.append(("winner", "#FFFFFF", WINNER, WINNER))
@@ -95,7 +95,7 @@ def _row_to_tile(row: int, box: Box) -> str:
 
 
 def _line(line: dict[str, Any] | None, index: int, box: Box) -> str:
-    """The spaces of line `index` end at the wall; its tiles fill it from there."""
+    """Draw line `index`: its spaces end at the wall, and tiles fill them from there."""
     y = box.y + _ROWS_TOP + index * _PITCH
     full = line is not None and line["count"] == index + 1
     parts = [letters(str(index), box.x + 29, y + 26, 17, MUTED, bold=True, anchor="middle")]

@@ -1,18 +1,20 @@
-"""The sentences about an Azul position that its picture and its text share."""
+"""Sentences about an Azul position, for its SVG and its text."""
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
 from ...records.notation import LastMove
 from ...view.captions import result_sentence
+from ..state import COLOURS, FLOOR_COST
 
-COLOURS = ("blue", "yellow", "red", "black", "white")
-FLOOR_COSTS = (1, 1, 2, 2, 2, 3, 3)
+FLOOR_COSTS = tuple(after - before for before, after in pairwise(FLOOR_COST))
+"""Points that each space of the floor line costs, from the left."""
 
 
 def status_sentence(position: dict[str, Any]) -> str:
-    """Returns what is to be done and by whom, or who has won."""
+    """Return who has to do what, or who has won."""
     if "result" in position:
         return result_sentence(position["result"])
     player = position["to_move"]
@@ -24,7 +26,7 @@ def status_sentence(position: dict[str, Any]) -> str:
 
 
 def last_move_sentence(last_move: LastMove) -> str:
-    """Returns the last move in words; how many tiles it took is not known from the move alone."""
+    """Return the last move in words; the move itself does not say how many tiles it took."""
     player, move = last_move
     if "column" in move:
         return f"Player {player} tiled row {move['row']} at column {move['column']}"
@@ -34,7 +36,7 @@ def last_move_sentence(last_move: LastMove) -> str:
 
 
 def round_sentence(position: dict[str, Any]) -> str:
-    """Returns the round, the phase and the kind of wall."""
+    """Return the round, the phase and the kind of wall."""
     options, number = position["options"], position["round"]
     if position["phase"] == "over":
         return f"Ended in round {number} of at most {options['max_rounds']}, {options['wall']} wall"
@@ -42,7 +44,7 @@ def round_sentence(position: dict[str, Any]) -> str:
 
 
 def marker_sentence(position: dict[str, Any]) -> str:
-    """Returns who began the round and where the marker of the first player is."""
+    """Return who started the round and where the first player's marker is."""
     marker = position["marker"]
     if marker == "centre":
         return f"Player {position['start']} began the round, the marker is in the centre"
@@ -50,15 +52,15 @@ def marker_sentence(position: dict[str, Any]) -> str:
 
 
 def floor_pieces(player: dict[str, Any]) -> list[str]:
-    """Returns what lies on a floor line from the left: "marker" first, then colours."""
+    """Return the pieces on a floor line from the left: "marker" first, then colours."""
     return (["marker"] if player["marker"] else []) + list(player["floor"])
 
 
 def floor_cost(player: dict[str, Any]) -> int:
-    """Returns the points that the pieces on a floor line cost, 0 to 14."""
+    """Return the points that the pieces on a floor line cost, 0 to 14."""
     return sum(FLOOR_COSTS[: len(floor_pieces(player))])
 
 
 def wall_pattern(row: int, column: int) -> str:
-    """Returns the colour that belongs in a cell of the coloured wall."""
+    """Return the colour that belongs in a cell of the coloured wall."""
     return COLOURS[(column - row) % len(COLOURS)]

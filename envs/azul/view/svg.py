@@ -10,8 +10,9 @@ from ...view.captions import player_order
 from ...view.stroke_font import letters
 from ...view.svg import Box, document, element, rectangle
 from ...view.svg_theme import CARD_EDGE, HEADER, INK, MARGIN, MUTED, PAGE, WIDTH, card, header, last_move_mark
+from ..state import COLOURS
 from .board_svg import BOARD_HEIGHT, board
-from .captions import COLOURS, last_move_sentence, round_sentence, status_sentence
+from .captions import last_move_sentence, round_sentence, status_sentence
 from .tile_svg import CLOTH, CLOTH_EDGE, CLOTH_INK, CLOTH_LIGHT, LAST_MOVE_ON_CLOTH, definitions, tile
 
 _GAP = 20.0
@@ -24,11 +25,11 @@ _CENTRE_SHIFT = {2: -1.0, 3: 2.0, 4: 12.0}  # downwards, away from the nearest f
 
 
 def svg(position: dict[str, Any], last_move: LastMove | None = None, seat: int | None = None) -> str:
-    """Returns the picture of an Azul position as one self-contained SVG document, 1200 units wide.
+    """Return the picture of an Azul position as one self-contained SVG document, 1200 units wide.
 
     `position` is a valid position in JSON notation. `last_move` is marked at its source and its
-    destination. `seat` is the player whose board comes first (None: player 0); nothing is hidden in Azul,
-    so it changes nothing else. Raises KeyError for a position that lacks a key.
+    destination. `seat` is the player whose board comes first (None: player 0); Azul hides nothing, so it has
+    no other effect. Raises KeyError for a position that lacks a key.
     """
     count = len(position["players"])
     table, supply, boards = _layout(count)
@@ -53,13 +54,13 @@ def svg(position: dict[str, Any], last_move: LastMove | None = None, seat: int |
 
 
 def _layout(count: int) -> tuple[Box, Box, list[Box]]:
-    """Returns the places of table, supply and boards.
+    """Return the boxes of table, supply and boards.
 
-    Boards stand two in a row. With three players the supply fills the place of a fourth board and the table
-    takes the whole width; otherwise the supply stands beside the table.
+    There are two boards per row. With three players the supply takes the place of a fourth board and the table
+    the full width; otherwise the supply is beside the table.
     """
     top, height = HEADER + 8, _TABLE_HEIGHT[count]
-    places = [
+    boxes = [
         Box(
             MARGIN + place % 2 * (_BOARD_WIDTH + _GAP),
             top + height + _GAP + place // 2 * (BOARD_HEIGHT + _GAP),
@@ -70,10 +71,10 @@ def _layout(count: int) -> tuple[Box, Box, list[Box]]:
     ]
     width = WIDTH - 2 * MARGIN
     if count == 3:
-        return Box(MARGIN, top, width, height), places[3], places[:3]
+        return Box(MARGIN, top, width, height), boxes[3], boxes[:3]
     table = Box(MARGIN, top, width - _GAP - _SUPPLY_WIDTH, height)
     supply = Box(table.x + table.width + _GAP, top, _SUPPLY_WIDTH, height)
-    return table, supply, places[:count]
+    return table, supply, boxes[:count]
 
 
 def _table(position: dict[str, Any], box: Box, last_move: LastMove | None) -> str:
@@ -88,7 +89,7 @@ def _table(position: dict[str, Any], box: Box, last_move: LastMove | None) -> st
 
 
 def _ring(count: int, box: Box) -> list[tuple[float, float]]:
-    """Returns `count` points at equal distances along the ellipse in `box`, clockwise from the top."""
+    """Return `count` equally spaced points on the ellipse in `box`, clockwise from the top."""
     steps = 720
     middle_x, middle_y = box.x + box.width / 2, box.y + box.height / 2
     points = [
@@ -110,7 +111,7 @@ def _ring(count: int, box: Box) -> list[tuple[float, float]]:
 
 
 def _plate(tiles: list[str], index: int, x: float, y: float, radius: float, marked: bool) -> str:
-    """Returns a factory as a round plate; its number stands at its lower edge."""
+    """Return a factory as a round plate with its number at the lower edge."""
     parts = [
         element("circle", cx=x, cy=y + 4, r=radius, fill="#000000", fill_opacity=0.25),
         element("circle", cx=x, cy=y, r=radius, fill="#FBF7EE", stroke="#C9D6D8", stroke_width=2),
@@ -132,7 +133,7 @@ def _plate(tiles: list[str], index: int, x: float, y: float, radius: float, mark
 
 
 def _centre(position: dict[str, Any], box: Box, marked: bool) -> str:
-    """Returns the pool in the middle of the table; the marker comes first while it is there."""
+    """Return the pool in the centre of the table; the marker comes first while it is there."""
     pieces = (["marker"] if position["marker"] == "centre" else []) + position["centre"]
     count = len(position["players"])
     columns, size, step = _CENTRE_COLUMNS[count], 34.0, 38.0
@@ -157,7 +158,7 @@ def _centre(position: dict[str, Any], box: Box, marked: bool) -> str:
 
 
 def _supply(position: dict[str, Any], box: Box) -> str:
-    """Returns the panel with the tiles in the bag and in the lid, which names the colours as well."""
+    """Return the panel with the tiles in the bag and in the lid, which also names the colours."""
     lid_x = box.x + box.width - 28
     bag_x = lid_x - box.width * 0.235
     parts = [

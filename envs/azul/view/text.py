@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from ...records.notation import LastMove
-from ...view.ansi import FAINT, LAST_MOVE, STRONG, joined, pad, paint
+from ...view.ansi import FAINT, LAST_MOVE, STRONG, join_columns, pad, paint
 from ...view.captions import player_order, points
+from ..state import COLOURS
 from .captions import (
-    COLOURS,
     FLOOR_COSTS,
     floor_cost,
     floor_pieces,
@@ -20,7 +20,7 @@ from .captions import (
 )
 
 _LETTERS = {"blue": "B", "yellow": "Y", "red": "R", "black": "K", "white": "W", "marker": "1"}
-_CODES = {  # letter on a ground of the tile's colour
+_CODES = {  # letter on a background of the tile's colour
     "blue": "1;97;44",
     "yellow": "1;30;103",
     "red": "1;97;41",
@@ -36,10 +36,10 @@ _BOARD_GAP = 4
 def text(
     position: dict[str, Any], last_move: LastMove | None = None, seat: int | None = None, colour: bool = False
 ) -> str:
-    """Returns an Azul position as lines of text, at most 80 columns wide, without a line break at the end.
+    """Return an Azul position as lines of text, at most 80 columns wide, without a line break at the end.
 
     `position` is a valid position in JSON notation, `seat` the player whose board comes first (None: player
-    0). With `colour` the text holds ANSI codes; without them it reads the same. Tiles are B, Y, R, K
+    0). With `colour` the text has ANSI codes and is otherwise the same. Tiles are B, Y, R, K
     (black), W, the marker of the first player is 1; small letters show what belongs in an empty cell of the
     coloured wall. Raises KeyError for a position that lacks a key.
     """
@@ -53,11 +53,11 @@ def text(
     for left in range(0, len(boards), 2):
         lines += [*_side_by_side(boards[left : left + 2]), ""]
     lines.append("  ".join(f"{_tile(name)} {name}" for name in COLOURS) + f"  {_tile('marker')} first-player marker")
-    return joined(lines, colour)
+    return join_columns(lines, colour)
 
 
 def _table(position: dict[str, Any]) -> list[str]:
-    """Returns the lines of factories, centre, bag and lid."""
+    """Return the lines of factories, centre, bag and lid."""
     factories = [
         f"{index}: " + pad(" ".join(_tile(name) for name in tiles) or _EMPTY, 7)
         for index, tiles in enumerate(position["factories"])
@@ -76,7 +76,7 @@ def _table(position: dict[str, Any]) -> list[str]:
 
 
 def _board(position: dict[str, Any], player: int) -> list[str]:
-    """Returns the eight lines of a player's board."""
+    """Return the eight lines of a player's board."""
     state = position["players"][player]
     coloured = position["options"]["wall"] == "coloured"
     tiling = position["phase"] == "tiling" and position["to_move"] == player
@@ -102,7 +102,7 @@ def _heading(position: dict[str, Any], player: int) -> str:
 
 
 def _pattern_line(line: dict[str, Any] | None, row: int) -> str:
-    """Returns nine columns of text, the tiles at the right as on the board."""
+    """Return nine columns of text, the tiles at the right as on the board."""
     count = 0 if line is None else line["count"]
     tiles = [] if line is None else [_tile(line["colour"])] * count
     return " ".join([" "] * (4 - row) + [_EMPTY] * (row + 1 - count) + tiles)

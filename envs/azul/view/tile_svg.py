@@ -21,13 +21,13 @@ _FACES = {  # body, edge, motif
 
 
 def definitions() -> str:
-    """Returns the drawings that `tile` refers to; they belong in the `<defs>` of the picture."""
+    """Return the drawings that `tile` refers to; they belong in the `<defs>` of the picture."""
     tiles = "".join(element("g", _face(colour), _motif(colour), id=f"azul-tile-{colour}") for colour in _FACES)
     return tiles + element("g", _marker(), id="azul-tile-marker")
 
 
 def tile(kind: str, x: float, y: float, size: float, opacity: float = 1.0) -> str:
-    """Returns a tile of a colour, or the "marker", with its upper left corner at `x`, `y`."""
+    """Return a tile of a colour, or the "marker", with its upper left corner at `x`, `y`."""
     return element(
         "use",
         href=f"#azul-tile-{kind}",

@@ -1,1 +1,1 @@
-"""Pictures and texts of Manhattan."""
+"""SVG and text views of Manhattan."""

@@ -53,7 +53,7 @@ _STAR = 8.0
 
 
 def table(position: dict[str, Any], box: Box, last_move: LastMove | None) -> str:
-    """Returns the table drawn into `box`."""
+    """Return the table drawn into `box`."""
     first = tallest(position)
     parts = [rectangle(box, 26, fill=CLOTH, stroke=CLOTH_EDGE, stroke_width=1.5), _seats(position, box)]
     width = (box.width - 2 * _EDGE - 2 * _GAP) / 3
@@ -71,9 +71,9 @@ def table(position: dict[str, Any], box: Box, last_move: LastMove | None) -> str
 
 
 def _seats(position: dict[str, Any], box: Box) -> str:
-    """Returns the names of the players at the edges where they sit; at the sides they read from there."""
+    """Return the names of the players at the edges where they sit, facing each player."""
     middle_x, middle_y = box.x + box.width / 2, box.y + box.height / 2
-    places = {
+    lots = {
         "south": (middle_x, box.y + box.height - _EDGE / 2, 0),
         "west": (box.x + _EDGE / 2, middle_y, 90),
         "north": (middle_x, box.y + _EDGE / 2, 0),
@@ -81,14 +81,14 @@ def _seats(position: dict[str, Any], box: Box) -> str:
     }
     parts = []
     for player in range(position["options"]["num_players"]):
-        x, y, angle = places[seat_name(position, player)]
+        x, y, angle = lots[seat_name(position, player)]
         turn = f"translate({number(x)} {number(y)}) rotate({angle})"
         parts.append(element("g", _seat(position, player), transform=turn))
     return "".join(parts)
 
 
 def _seat(position: dict[str, Any], player: int) -> str:
-    """Returns the name of a player, its middle at 0, 0."""
+    """Return the name of a player, its middle at 0, 0."""
     name, seat, colours = f"Player {player}", seat_name(position, player), player_colours(position, player)
     plates = len(colours) * 21.0
     width = 24 + 8 + text_width(name, 15) + 10 + plates + 7 + text_width(seat, 15)
@@ -107,7 +107,7 @@ def _seat(position: dict[str, Any], player: int) -> str:
 
 
 def _lots(city: Box) -> list[Box]:
-    """Returns the places of the nine lots of a city."""
+    """Return the positions of the nine lots of a city."""
     width = (city.width - 2 * _PADDING + _LOT_GAP) / 3
     high = (city.height - _HEADING - _FOOTER + _LOT_GAP) / 3
     return [
@@ -141,14 +141,14 @@ def _city(position: dict[str, Any], city: str, box: Box, first: Tallest) -> str:
     lots = _lots(box)
     storey = min(_HIGHEST_STOREY, _tower_room(lots[0]) / max(1, first.height))
     for lot, place in enumerate(lots):
-        mark = None if (city, lot) not in first.places else first.alone
+        mark = None if (city, lot) not in first.lots else first.alone
         parts.append(_lot(position["cities"][city][lot], lot, place, storey, mark))
     footer = Box(box.x + _PADDING, box.y + box.height - _FOOTER, box.width - 2 * _PADDING, _FOOTER)
     return "".join(parts) + _tower_counts(towers_by_colour(position, city), holder, footer)
 
 
 def _tower_counts(counts: dict[str, int], holder: str | None, box: Box) -> str:
-    """Returns the number of towers of each colour in a city."""
+    """Return the number of towers of each colour in a city."""
     middle = box.y + box.height / 2 + 1
     parts = [letters("towers", box.x + 2, middle + 5, 13, MUTED)]
     first, pitch = box.x + 56, (box.width - 56) / 4
@@ -161,15 +161,15 @@ def _tower_counts(counts: dict[str, int], holder: str | None, box: Box) -> str:
 
 
 def _tower_room(lot: Box) -> float:
-    """Returns the height that a lot leaves for the storeys of a tower."""
+    """Return the height available in a lot for the storeys of a tower."""
     return lot.height - _GROUND - stack_depth(_FRONT)[1] - SIGN_HEIGHT - 10
 
 
 def _lot(tower: dict[str, Any] | None, lot: int, box: Box, storey: float, tallest: bool | None) -> str:
-    """Returns a lot with its number and its tower.
+    """Return a lot with its number and its tower.
 
-    `storey` is the height of one; `tallest` is true for the tallest tower, false for one of several that share
-    the greatest height, None for others.
+    `storey` is the height of one storey; `tallest` is true for the tallest tower, false for one of several equally
+    tall ones, None for others.
     """
     right = box.x + box.width
     lot_number = letters(str(lot), right - 6, box.y + box.height - 6, 12, LOT_INK, anchor="end")
@@ -187,7 +187,7 @@ def _lot(tower: dict[str, Any] | None, lot: int, box: Box, storey: float, talles
         sign(owner, storeys, middle, roof - 2),
     ]
     if len(layers(tower)) > 1:
-        parts.append(_shares(layers(tower), right - _SHARE_WIDTH - 2, box.y + box.height - 18))
+        parts.append(_fractions(layers(tower), right - _SHARE_WIDTH - 2, box.y + box.height - 18))
     if tallest is not None:
         parts.append(star(right - 11, box.y + 9.4, _STAR, tallest))
     return "".join(parts)
@@ -200,10 +200,10 @@ def _shadow(x: float, ground: float) -> str:
     return polygon(corners, fill="#000000", fill_opacity=0.16)
 
 
-def _shares(shares: list[tuple[str, int]], x: float, bottom: float) -> str:
-    """Returns the storeys of each colour in a tower, the owner's on top."""
+def _fractions(fractions: list[tuple[str, int]], x: float, bottom: float) -> str:
+    """Return the storeys of each colour in a tower, the owner's on top."""
     parts = []
-    for place, (colour, count) in enumerate(reversed(shares)):
+    for place, (colour, count) in enumerate(reversed(fractions)):
         y = bottom - (place + 1) * (_SHARE_HEIGHT + _SHARE_GAP)
         parts.append(plate(colour, f"{COLOUR_LETTERS[colour]}{count}", x, y, _SHARE_WIDTH, _SHARE_HEIGHT))
     return "".join(parts)

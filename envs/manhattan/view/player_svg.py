@@ -39,12 +39,12 @@ _BOX_FRONT, _BOX_STOREY = 13.0, 4.4
 
 
 def player_height(num_players: int) -> float:
-    """Returns the height of a player's card; two players have all of it in columns side by side."""
+    """Return the height of a player's card; with two players its parts are side by side."""
     return _HEAD + _PARTS if num_players == 2 else _HEAD + _HAND + _PARTS
 
 
-def player(position: dict[str, Any], sight: PlayerView, index: int, box: Box, last_move: LastMove | None) -> str:
-    """Returns the card of player `index` drawn into `box`."""
+def player(position: dict[str, Any], seen: PlayerView, index: int, box: Box, last_move: LastMove | None) -> str:
+    """Return the card of player `index` drawn into `box`."""
     colours = player_colours(position, index)
     inner = box.grown(-_PADDING)
     head = Box(inner.x, box.y, inner.width, _HEAD)
@@ -57,7 +57,7 @@ def player(position: dict[str, Any], sight: PlayerView, index: int, box: Box, la
         width = (inner.width - _HAND_COLUMN - 2 * _COLUMN_GAP) / 2
         first = inner.x + _HAND_COLUMN + _COLUMN_GAP
         stock = [Box(first + place * (width + _COLUMN_GAP), hand.y, width, _PARTS) for place in range(2)]
-    parts.append(_hand(position, sight.hands[index], index, hand))
+    parts.append(_hand(position, seen.hands[index], index, hand))
     marked = None
     if last_move is not None and last_move.player == index:
         marked = last_move.move["colour"] if "draft" in last_move.move else None
@@ -93,7 +93,7 @@ def _head(position: dict[str, Any], index: int, box: Box) -> str:
 
 
 def _hand(position: dict[str, Any], cards: list[Card], index: int, box: Box) -> str:
-    """Returns the cards as their holder sees them, each with the lot that it means to him."""
+    """Return the cards as their holder sees them, each with its lot."""
     pitch = box.width / HAND_SIZE
     size = min(_LARGEST_CARD, pitch - 9)
     parts = []
@@ -108,7 +108,7 @@ def _hand(position: dict[str, Any], cards: list[Card], index: int, box: Box) -> 
 
 
 def _stock(position: dict[str, Any], colour: str, box: Box, marked: bool) -> str:
-    """Returns the parts of a colour: those drafted and not yet placed, and how many of each size are in the box."""
+    """Return the parts of a colour: those drafted and not yet placed, and how many of each size are in the box."""
     sizes = part_sizes(position["drafted"][colour])
     pitch = box.width / parts_per_round(position["options"]["num_players"])
     ground = box.y + 64

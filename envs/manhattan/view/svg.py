@@ -10,7 +10,7 @@ from ...view.captions import player_order
 from ...view.stroke_font import letters
 from ...view.svg import Box, document, element, rectangle
 from ...view.svg_theme import CARD_EDGE, HEADER, INK, MARGIN, MUTED, PAGE, WIDTH, card, header, last_move_mark
-from ..player_view import PlayerView, discards, sight
+from ..player_view import PlayerView, discards, view_position
 from ..state import NUM_CARDS
 from .captions import (
     counts_title,
@@ -35,19 +35,19 @@ _CARD_PITCH = 43.0
 
 
 def svg(position: dict[str, Any], last_move: LastMove | None = None, seat: int | None = None) -> str:
-    """Returns the picture of a Manhattan position as one self-contained SVG document, 1200 units wide.
+    """Return the picture of a Manhattan position as one self-contained SVG document, 1200 units wide.
 
-    `position` is a valid position in JSON notation. The cities are shown as the south seat sees them; the
-    storeys of all towers have one height, which becomes smaller when a tower outgrows its lot. `last_move` is
-    marked. `seat` is the player who looks: the own card comes first, other hands are face down, and the deck
-    and they are counted together. With None player 0 comes first and all is open. Raises KeyError for a
+    `position` is a valid position in JSON notation. The cities are shown from the south seat; the
+    storeys of all towers have the same height, which shrinks when a tower outgrows its lot. `last_move` is
+    marked. `seat` is the viewer: the own card comes first, other hands are face down, and are counted
+    together with the deck. With None player 0 comes first and everything is open. Raises KeyError for a
     position that lacks a key.
     """
-    seen = sight(position, seat)
+    seen = view_position(position, seat)
     table_box = Box(MARGIN, HEADER + 8, _TABLE_WIDTH, _TABLE_HEIGHT)
     supply_box = Box(WIDTH - MARGIN - _SUPPLY_WIDTH, table_box.y, _SUPPLY_WIDTH, _TABLE_HEIGHT)
-    places = _player_boxes(position["options"]["num_players"], table_box.y + _TABLE_HEIGHT + _GAP)
-    page_height = places[0].y + places[0].height + MARGIN
+    lots = _player_boxes(position["options"]["num_players"], table_box.y + _TABLE_HEIGHT + _GAP)
+    page_height = lots[0].y + lots[0].height + MARGIN
     status = status_sentence(position, seen)
     parts = [
         rectangle(Box(0, 0, WIDTH, page_height), fill=PAGE),
@@ -62,20 +62,20 @@ def svg(position: dict[str, Any], last_move: LastMove | None = None, seat: int |
         table(position, table_box, last_move),
         _supply(position, seen, seat, supply_box, last_move),
     ]
-    for index, box in zip(player_order(position, seat), places, strict=True):
+    for index, box in zip(player_order(position, seat), lots, strict=True):
         parts.append(player(position, seen, index, box, last_move))
     title = f"Manhattan. {round_sentence(position)}. {status}."
     return document(WIDTH, page_height, title, definitions(), "".join(parts))
 
 
 def _player_boxes(count: int, top: float) -> list[Box]:
-    """Returns the places of the players' cards, side by side."""
+    """Return the boxes of the players' cards, side by side."""
     width = (WIDTH - 2 * MARGIN - (count - 1) * _GAP) / count
     return [Box(MARGIN + place * (width + _GAP), top, width, player_height(count)) for place in range(count)]
 
 
 def _supply(position: dict[str, Any], seen: PlayerView, seat: int | None, box: Box, last_move: LastMove | None) -> str:
-    """Returns the panel with the cards, counted by kind, and the points that the towers are worth."""
+    """Return the panel with the cards, counted by kind, and the points of the towers."""
     left, right = box.x + 24, box.x + box.width - 24
     top = box.y + 64
     tally_top = top + 44 + NUM_CARDS * _CARD_PITCH
@@ -97,7 +97,7 @@ def _rule(box: Box, y: float) -> str:
 
 
 def _cards(position: dict[str, Any], seen: PlayerView, seat: int | None, box: Box, last_move: LastMove | None) -> str:
-    """Returns a row for each kind of card: how many are hidden, and how many lie face up."""
+    """Return a row for each kind of card: how many are hidden, and how many are face up."""
     right = box.x + box.width
     middle = box.x + box.width * 0.6
     parts = [
@@ -123,7 +123,7 @@ def _count(count: int, x: float, baseline: float) -> str:
 
 
 def _tally(position: dict[str, Any], box: Box) -> str:
-    """Returns a table of what the towers are worth as they stand, and where the tallest one is."""
+    """Return a table of the towers' current points, and where the tallest one is."""
     columns = [box.x + offset for offset in (108, 150, 197, box.width)]
     first = tallest(position)
     y = box.y + 32
@@ -138,9 +138,9 @@ def _tally(position: dict[str, Any], box: Box) -> str:
         parts.append(letters(title, right, y + 26, 12, MUTED, anchor="end"))
         parts.append(letters(factor, right, y + 41, 12, MUTED, anchor="end"))
     y += 38
-    for colour, worth in tally(position).items():
+    for colour, counts in tally(position).items():
         y += 29
-        parts.append(_worth(colour, worth, box.x, y, columns))
+        parts.append(_tally_row(colour, counts, box.x, y, columns))
     y += 36
     parts.append(star(box.x + 15, y - 1, 11, first.alone))
     parts.append(letters("Tallest tower", box.x + 40, y, 14, INK, bold=True))
@@ -149,7 +149,7 @@ def _tally(position: dict[str, Any], box: Box) -> str:
 
 
 def _legend(x: float, y: float) -> str:
-    """Returns what the signs and the plates on the lots mean, in two lines from `y` down."""
+    """Return the legend of the signs and plates on the lots, in two lines from `y` down."""
     return "".join(
         [
             sign("blue", 5, x + 15, y + 10),
@@ -160,9 +160,9 @@ def _legend(x: float, y: float) -> str:
     )
 
 
-def _worth(colour: str, worth: Tally, x: float, y: float, columns: list[float]) -> str:
+def _tally_row(colour: str, row: Tally, x: float, y: float, columns: list[float]) -> str:
     parts = [colour_plate(colour, x, y - 15, 20), letters(colour, x + 28, y, 14, INK)]
-    counts = (worth.towers, worth.majorities, worth.tallest, worth.points)
+    counts = (row.towers, row.majorities, row.tallest, row.points)
     for count, right in zip(counts, columns, strict=True):
         parts.append(_count(count, right, y))
     return "".join(parts)

@@ -6,9 +6,9 @@ from typing import Any
 
 from ...records.notation import LastMove
 from ...system.messages import pluralize
-from ...view.ansi import FAINT, LAST_MOVE, STRONG, joined, pad, paint, plain
+from ...view.ansi import FAINT, LAST_MOVE, STRONG, join_columns, pad, paint, plain
 from ...view.captions import player_order
-from ..player_view import PlayerView, discards, sight
+from ..player_view import PlayerView, discards, view_position
 from ..state import CITIES, NUM_CARDS, NUM_LOTS
 from .captions import (
     COLOUR_LETTERS,
@@ -54,15 +54,15 @@ _LOT_WIDTH = 7
 def text(
     position: dict[str, Any], last_move: LastMove | None = None, seat: int | None = None, colour: bool = False
 ) -> str:
-    """Returns a Manhattan position as lines of text, at most 80 columns wide, without a line break at the end.
+    """Return a Manhattan position as lines of text, at most 80 columns wide, without a line break at the end.
 
-    `position` is a valid position in JSON notation. The cities are shown as the south seat sees them; a tower
-    is the letter of its owner and its storeys. `seat` is the player who looks: the own hand comes first, other
-    hands are face down, and the deck and they are counted together. With None player 0 comes first and all is
-    open. With `colour` the text holds ANSI codes; without them it reads the same. Raises KeyError for a
+    `position` is a valid position in JSON notation. The cities are shown from the south seat; a tower
+    is the letter of its owner and its storeys. `seat` is the viewer: the own hand comes first, other hands are
+    face down, and are counted together with the deck. With None player 0 comes first and everything is open.
+    With `colour` the text has ANSI codes and is otherwise the same. Raises KeyError for a
     position that lacks a key.
     """
-    seen = sight(position, seat)
+    seen = view_position(position, seat)
     lines = [
         f"Manhattan, {options_words(position)}",
         round_sentence(position),
@@ -76,11 +76,11 @@ def text(
     for player in player_order(position, seat):
         lines += _player(position, seen, player)
     lines += ["", *_cards(position, seen, seat), "", *_tally(position), "", *_legend(position)]
-    return joined(lines, colour)
+    return join_columns(lines, colour)
 
 
 def _cities(position: dict[str, Any], cities: tuple[str, ...], last_move: LastMove | None) -> list[str]:
-    """Returns some cities side by side: name and majority, then the rows of lots."""
+    """Return some cities side by side: name and majority, then the rows of lots."""
     heading = ""
     for city in cities:
         holder = majority(position, city)
@@ -99,11 +99,11 @@ def _cities(position: dict[str, Any], cities: tuple[str, ...], last_move: LastMo
 
 
 def _marks(position: dict[str, Any], last_move: LastMove | None) -> dict[tuple[str, int], str]:
-    """Returns the marks behind towers, by city and lot."""
+    """Return the marks behind towers, by city and lot."""
     marks = {}
     first = tallest(position)
     if first.alone:
-        marks[first.places[0]] = paint(_TALLEST_MARK, STRONG)
+        marks[first.lots[0]] = paint(_TALLEST_MARK, STRONG)
     if last_move is not None and "city" in last_move.move:
         move = last_move.move
         place = move["city"], lot_of_card(position, last_move.player, move["card"])
@@ -120,21 +120,21 @@ def _storeys(colour: str, count: int) -> str:
 
 
 def _mixed_towers(position: dict[str, Any]) -> list[str]:
-    """Returns the towers of more than one colour by city: the lot, and the storeys of each colour."""
+    """Return the towers of more than one colour by city: the lot, and the storeys of each colour."""
     lines = []
     for city in CITIES:
-        shares = {lot: layers(tower) for lot, tower in enumerate(position["cities"][city]) if tower is not None}
+        fractions = {lot: layers(tower) for lot, tower in enumerate(position["cities"][city]) if tower is not None}
         towers = [
             f"{lot}: " + " ".join(_storeys(colour, count) for colour, count in parts)
-            for lot, parts in shares.items()
+            for lot, parts in fractions.items()
             if len(parts) > 1
         ]
-        lines += _wrapped(f"  {city_title(city)}", towers) if towers else []
+        lines += _wrap(f"  {city_title(city)}", towers) if towers else []
     return ["Towers of several colours, by lot", *lines] if lines else ["No towers of several colours"]
 
 
-def _wrapped(heading: str, pieces: list[str]) -> list[str]:
-    """Returns a heading and pieces behind it, on as many lines as needed."""
+def _wrap(heading: str, pieces: list[str]) -> list[str]:
+    """Return a heading followed by pieces, on as many lines as needed."""
     indent = 14
     lines = [pad(heading, indent)]
     for piece in pieces:
@@ -145,7 +145,7 @@ def _wrapped(heading: str, pieces: list[str]) -> list[str]:
 
 
 def _player(position: dict[str, Any], seen: PlayerView, player: int) -> list[str]:
-    """Returns a player's score and hand, and a line for the parts of each colour."""
+    """Return a player's score and hand, and a line for the parts of each colour."""
     heading = f"Player {player}, {seat_name(position, player)}: {points_words(position['scores'][player])}"
     if player == position["start"]:
         heading += ", started"
@@ -166,7 +166,7 @@ def _player(position: dict[str, Any], seen: PlayerView, player: int) -> list[str
 
 
 def _cards(position: dict[str, Any], seen: PlayerView, seat: int | None) -> list[str]:
-    """Returns the size of the deck, and a table of the cards that are hidden and of those that lie face up."""
+    """Return the size of the deck, and a table of the hidden and the face-up cards."""
     title = counts_title(seat)
     return [
         f"Deck: {pluralize(seen.deck_size, 'card')}",
@@ -181,7 +181,7 @@ def _counts(counts: list[int]) -> str:
 
 
 def _tally(position: dict[str, Any]) -> list[str]:
-    """Returns a table of what the towers are worth as they stand."""
+    """Return a table of the towers' current points."""
     lines = [f"{pad(tally_title(position), 26)}towers x1  cities x2  tallest x3  points"]
     for colour, worth in tally(position).items():
         name = paint(f"{COLOUR_LETTERS[colour]} {colour}", _CODES[colour])

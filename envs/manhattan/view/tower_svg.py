@@ -13,8 +13,6 @@ from .captions import COLOUR_LETTERS
 
 CLOTH = "#BCCBD6"
 CLOTH_EDGE = "#9FB2C0"
-CLOTH_LIGHT = "#E9EFF3"
-CLOTH_INK = "#46596A"
 LOT = "#D6E0E7"
 BUILT_LOT = "#C6D3DC"
 LOT_INK = "#8497A5"
@@ -23,7 +21,7 @@ _GOLD_EDGE = "#8A5F06"
 
 
 class Paint(NamedTuple):
-    """The colours of a building: its three faces, and the writing on its front colour."""
+    """The colours of a building: its three faces, and the text on its front."""
 
     front: str
     side: str
@@ -31,7 +29,7 @@ class Paint(NamedTuple):
     ink: str
 
 
-PAINTS = {  # apart in lightness too, for eyes that mix up hues
+PAINTS = {  # different in lightness too, for colour-blind readers
     "blue": Paint("#2159C8", "#153C8C", "#7BA3F0", "#FFFFFF"),
     "black": Paint("#2B3038", "#101317", "#69727E", "#FFFFFF"),
     "red": Paint("#DE4238", "#9A211A", "#F58F87", "#FFFFFF"),
@@ -45,12 +43,12 @@ SIGN_HEIGHT = 21.0
 
 
 def definitions() -> str:
-    """Returns the drawings that `building_card` refers to; they belong in the `<defs>` of the picture."""
+    """Return the drawings that `building_card` refers to; they belong in the `<defs>` of the picture."""
     return "".join(element("g", *_face(card), id=_card_name(card)) for card in [*range(NUM_CARDS), None])
 
 
 def building_card(card: Card, x: float, y: float, size: float) -> str:
-    """Returns a card, its upper left corner at `x`, `y`; None is a card that lies face down."""
+    """Return a card, its upper left corner at `x`, `y`; None is a card face down."""
     return element(
         "use",
         href=f"#{_card_name(card)}",
@@ -59,7 +57,7 @@ def building_card(card: Card, x: float, y: float, size: float) -> str:
 
 
 def stack(layers: list[tuple[str, int]], x: float, ground: float, width: float, storey: float) -> str:
-    """Returns a building seen from the front, a little from the right and from above.
+    """Return a building seen from the front, slightly from the right and from above.
 
     `layers` are colours and their storeys from the top down; the front's lower left corner is at `x`,
     `ground`. `width` is that of the front, `storey` the height of one storey.
@@ -75,18 +73,18 @@ def stack(layers: list[tuple[str, int]], x: float, ground: float, width: float, 
 
 
 def polygon(corners: list[tuple[float, float]], **attributes: str | float) -> str:
-    """Returns a polygon."""
+    """Return a polygon."""
     points = " ".join(f"{number(x)},{number(y)}" for x, y in corners)
     return element("polygon", points=points, **attributes)
 
 
 def stack_depth(width: float) -> tuple[float, float]:
-    """Returns how far the side of a `stack` reaches to the right of its front, and its roof above it."""
+    """Return the width of the side of a `stack` to the right of its front, and the height of its roof."""
     return width * 0.24, width * 0.15
 
 
 def _segment(colour: str, storeys: int, x: float, base: float, width: float, storey: float) -> str:
-    """Returns the storeys of one colour: front, side, windows, and a line between one storey and the next."""
+    """Return the storeys of one colour: front, side, windows, and a line between one storey and the next."""
     paint, rise = PAINTS[colour], storeys * storey
     deep, high = stack_depth(width)
     right, back = x + width, x + width + deep
@@ -128,7 +126,7 @@ def _windows(storeys: int, x: float, base: float, width: float, storey: float) -
 
 
 def sign(colour: str, storeys: int, middle: float, bottom: float) -> str:
-    """Returns the sign on a roof: the letter of the owner and the number of storeys."""
+    """Return the sign on a roof: the letter of the owner and the number of storeys."""
     letter, count, ink = COLOUR_LETTERS[colour], str(storeys), PAINTS[colour].ink
     width = 16.5 + text_width(letter, _SIGN_LETTER) + text_width(count, _number_size(storeys))
     box = Box(middle - width / 2, bottom - SIGN_HEIGHT, width, SIGN_HEIGHT)
@@ -143,12 +141,12 @@ def sign(colour: str, storeys: int, middle: float, bottom: float) -> str:
 
 
 def _number_size(storeys: int) -> float:
-    """Three digits are smaller, so that they need no more room than two."""
+    """Return the font size of a number: three digits are as wide as two."""
     return _SIGN_NUMBER if storeys < 100 else _SIGN_NUMBER * 0.7
 
 
 def plate(colour: str, text: str, x: float, y: float, width: float, height: float) -> str:
-    """Returns a small plate in a colour with a text on it, its upper left corner at `x`, `y`."""
+    """Return a small plate in a colour with a text on it, its upper left corner at `x`, `y`."""
     size = height * 0.83
     return rectangle(Box(x, y, width, height), height * 0.2, fill=PAINTS[colour].front) + letters(
         text, x + width / 2, y + height / 2 + size * 0.35, size, PAINTS[colour].ink, bold=True, anchor="middle"
@@ -156,12 +154,12 @@ def plate(colour: str, text: str, x: float, y: float, width: float, height: floa
 
 
 def colour_plate(colour: str, x: float, y: float, size: float) -> str:
-    """Returns the square plate with the letter of a colour, its upper left corner at `x`, `y`."""
+    """Return the square plate with the letter of a colour, its upper left corner at `x`, `y`."""
     return plate(colour, COLOUR_LETTERS[colour], x, y, size, size)
 
 
 def star(x: float, y: float, radius: float, filled: bool) -> str:
-    """Returns the mark of the tallest tower; empty where several towers share the height."""
+    """Return the mark of the tallest tower; empty if several towers are equally tall."""
     corners = []
     for step in range(10):
         reach, angle = radius * (0.68, 0.3)[step % 2], math.pi * step / 5

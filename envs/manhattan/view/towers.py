@@ -1,4 +1,4 @@
-"""Who sits where, who owns what, and what the towers of a Manhattan position in JSON notation are worth."""
+"""Seats, owners and points of the towers in a Manhattan position in JSON notation."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ class Tallest(NamedTuple):
     """The greatest height of all cities (0 without towers), and the towers that have it."""
 
     height: int
-    places: list[tuple[str, int]]
+    lots: list[tuple[str, int]]
 
     @property
     def alone(self) -> bool:
-        """Whether one tower has it, the only case that brings points."""
-        return len(self.places) == 1
+        """Whether a single tower has it, which is the only case that scores."""
+        return len(self.lots) == 1
 
 
 class Tally(NamedTuple):
-    """What a colour would get if the towers were scored as they stand."""
+    """The points of a colour if the towers were scored now."""
 
     towers: int
     majorities: int
@@ -29,50 +29,50 @@ class Tally(NamedTuple):
 
     @property
     def points(self) -> int:
-        """The points for all of it."""
+        """The sum of the points."""
         return TOWER * self.towers + MAJORITY * self.majorities + TALLEST * self.tallest
 
 
 def colours_in_game(position: dict[str, Any]) -> tuple[str, ...]:
-    """Returns the colours in the game, in their order."""
+    """Return the colours in the game, in their order."""
     return COLOURS[: num_colours(position["options"]["num_players"])]
 
 
 def player_colours(position: dict[str, Any], player: int) -> tuple[str, ...]:
-    """Returns the colours of a player: one, or two with two players."""
+    """Return the colours of a player: one, or two with two players."""
     return colours_in_game(position)[player :: position["options"]["num_players"]]
 
 
 def seat_name(position: dict[str, Any], player: int) -> str:
-    """Returns where a player sits: "south", "west", "north" or "east"."""
+    """Return a player's seat: "south", "west", "north" or "east"."""
     return SEAT_NAMES[_seat(position, player)]
 
 
 def lot_of_card(position: dict[str, Any], player: int, card: int) -> int:
-    """Returns the lot that a card in a player's hand means."""
+    """Return the lot of a card in a player's hand."""
     return int(LOT_OF_CARD[_seat(position, player), card])
 
 
 def layers(tower: dict[str, Any]) -> list[tuple[str, int]]:
-    """Returns the storeys of a tower by colour: the owner's first, the others in the order of the colours."""
+    """Return the storeys of a tower by colour: the owner's first, the others in the order of the colours."""
     owner, storeys = tower["owner"], tower["storeys"]
     order = [owner, *(colour for colour in COLOURS if colour != owner)]
     return [(colour, storeys[colour]) for colour in order if storeys.get(colour, 0)]
 
 
 def height(tower: dict[str, Any]) -> int:
-    """Returns the storeys of a tower, of all colours."""
+    """Return the storeys of a tower, of all colours."""
     return sum(tower["storeys"].values())
 
 
 def towers_by_colour(position: dict[str, Any], city: str) -> dict[str, int]:
-    """Returns how many towers of a city each colour in the game owns."""
+    """Return the number of towers in a city for each colour in the game."""
     owners = [tower["owner"] for tower in position["cities"][city] if tower is not None]
     return {colour: owners.count(colour) for colour in colours_in_game(position)}
 
 
 def majority(position: dict[str, Any], city: str) -> str | None:
-    """Returns the colour with more towers in a city than any other, None on a tie."""
+    """Return the colour with more towers in a city than any other, None on a tie."""
     counts = towers_by_colour(position, city)
     most = max(counts.values())
     first = [colour for colour, count in counts.items() if count == most]
@@ -80,7 +80,7 @@ def majority(position: dict[str, Any], city: str) -> str | None:
 
 
 def tallest(position: dict[str, Any]) -> Tallest:
-    """Returns the tallest tower of all cities, or all of those that share the greatest height."""
+    """Return the tallest tower of all cities, or all towers with the greatest height."""
     heights = {
         (city, lot): height(tower)
         for city in CITIES
@@ -92,12 +92,12 @@ def tallest(position: dict[str, Any]) -> Tallest:
 
 
 def tally(position: dict[str, Any]) -> dict[str, Tally]:
-    """Returns for each colour in the game what the towers would bring as they stand."""
+    """Return for each colour in the game its points if the towers were scored now."""
     holders = [majority(position, city) for city in CITIES]
     first = tallest(position)
     winner = None
     if first.alone:
-        city, lot = first.places[0]
+        city, lot = first.lots[0]
         winner = position["cities"][city][lot]["owner"]
     counts = [towers_by_colour(position, city) for city in CITIES]
     return {
@@ -107,6 +107,6 @@ def tally(position: dict[str, Any]) -> dict[str, Tally]:
 
 
 def _seat(position: dict[str, Any], player: int) -> int:
-    """Returns the place of a player around the table, clockwise from the south."""
+    """Return the position of a player around the table, clockwise from the south."""
     options = position["options"]
     return 2 * player if options["num_players"] == 2 and options["seats"] == "opposite" else player

@@ -1,1 +1,1 @@
-"""Pictures and texts of Qwirkle."""
+"""SVG and text views of Qwirkle."""

@@ -21,68 +21,68 @@ _LABEL = 13.0
 
 
 def table_height(position: dict[str, Any], width: float, lowest: float, highest: float) -> float:
-    """Returns the height that the table needs at a width, between the two bounds."""
+    """Return the height of the table for a width, between the two bounds."""
     columns, rows = window(position)
     cell = min(_LARGEST_CELL, (width - 2 * _GUTTER) / len(columns))
     return min(highest, max(lowest, cell * len(rows) + 2 * _GUTTER + _TRAY + _TRAY_MARGIN))
 
 
-def table(position: dict[str, Any], sight: PlayerView, box: Box, last_move: LastMove | None) -> str:
-    """Returns the table drawn into `box`; its cells are as large as the box allows."""
+def table(position: dict[str, Any], seen: PlayerView, box: Box, last_move: LastMove | None) -> str:
+    """Return the table drawn into `box`; its cells are as large as the box allows."""
     columns, rows = window(position)
     width, height = box.width - 2 * _GUTTER, box.height - 2 * _GUTTER - _TRAY - _TRAY_MARGIN
     cell = min(_LARGEST_CELL, width / len(columns), height / len(rows))
     left = box.x + (box.width - cell * len(columns)) / 2
     top = box.y + _GUTTER + (height - cell * len(rows)) / 2
-    places = {
+    boxes = {
         (x, y): Box(left + column * cell, top + row * cell, cell, cell)
         for row, y in enumerate(rows)
         for column, x in enumerate(columns)
     }
     parts = [
         rectangle(box, 26, fill=CLOTH, stroke=CLOTH_EDGE, stroke_width=1.5),
-        _empty_cells(list(places.values())),
-        _coordinates(places, columns, rows, cell),
+        _empty_cells(list(boxes.values())),
+        _coordinates(boxes, columns, rows, cell),
     ]
     for item in position["board"]:
-        place = places[tuple(item["at"])].grown(-cell * (1 - _TILE) / 2)
+        place = boxes[tuple(item["at"])].grown(-cell * (1 - _TILE) / 2)
         parts.append(tile(item["tile"], place.x, place.y, place.width))
     if not position["board"]:
-        place = places[0, 0]
+        place = boxes[0, 0]
         parts.append(letters("first tile", place.x + cell / 2, place.y + cell / 2 + 4, 12, CLOTH_INK, anchor="middle"))
-    placed = [places[tuple(at)] for at in position["turn"]["placed"]]
+    placed = [boxes[tuple(at)] for at in position["turn"]["placed"]]
     parts += [_ring(place) for place in placed]
     if last_move is not None and "place" in last_move.move:
-        parts.append(_last_tile_mark(places[tuple(last_move.move["place"])]))
+        parts.append(_last_tile_mark(boxes[tuple(last_move.move["place"])]))
     parts += [_badge(place, count) for count, place in enumerate(placed, start=1)]
     inner = box.grown(-_TRAY_MARGIN)
     tray = inner._replace(y=inner.y + inner.height - _TRAY, height=_TRAY)
-    return "".join(parts) + _tray(position, sight, tray, last_move)
+    return "".join(parts) + _tray(position, seen, tray, last_move)
 
 
-def _empty_cells(places: list[Box]) -> str:
-    """Returns all cells as one path, whose stroke rounds the corners."""
-    inset = places[0].width * 0.1
-    side = number(places[0].width - 2 * inset)
-    cells = [f"M{number(place.x + inset)} {number(place.y + inset)}h{side}v{side}h-{side}z" for place in places]
+def _empty_cells(boxes: list[Box]) -> str:
+    """Return all cells as one path, whose stroke rounds the corners."""
+    inset = boxes[0].width * 0.1
+    side = number(boxes[0].width - 2 * inset)
+    cells = [f"M{number(place.x + inset)} {number(place.y + inset)}h{side}v{side}h-{side}z" for place in boxes]
     return element(
         "path", d="".join(cells), fill=CLOTH_CELL, stroke=CLOTH_CELL, stroke_width=inset, stroke_linejoin="round"
     )
 
 
-def _coordinates(places: dict[tuple[int, int], Box], columns: range, rows: range, cell: float) -> str:
-    """Returns the numbers along all four edges, as many as fit."""
+def _coordinates(boxes: dict[tuple[int, int], Box], columns: range, rows: range, cell: float) -> str:
+    """Return the numbers along all four edges, as many as fit."""
     step = next(step for step in (1, 2, 5, 10) if step * cell >= 27)
-    first, last = places[columns[0], rows[0]], places[columns[-1], rows[-1]]
+    first, last = boxes[columns[0], rows[0]], boxes[columns[-1], rows[-1]]
     parts = []
     for x in columns:
         if x % step == 0:
-            middle = places[x, rows[0]].x + cell / 2
+            middle = boxes[x, rows[0]].x + cell / 2
             for y in (first.y - 8, last.y + cell + 17):
                 parts.append(_coordinate(x, middle, y, "middle"))
     for y in rows:
         if y % step == 0:
-            baseline = places[columns[0], y].y + cell / 2 + _LABEL * 0.35
+            baseline = boxes[columns[0], y].y + cell / 2 + _LABEL * 0.35
             parts.append(_coordinate(y, first.x - 9, baseline, "end"))
             parts.append(_coordinate(y, last.x + cell + 9, baseline, "start"))
     return "".join(parts)
@@ -94,13 +94,13 @@ def _coordinate(value: int, x: float, y: float, anchor: str) -> str:
 
 
 def _ring(place: Box) -> str:
-    """Returns the ring around a tile of the running turn."""
+    """Return the ring around a tile of the current turn."""
     size = place.width
     return rectangle(place.grown(-size * 0.03), size * 0.17, fill="none", stroke=TURN, stroke_width=size * 0.07)
 
 
 def _badge(place: Box, count: int) -> str:
-    """Returns the number of a tile in the running turn, at its upper right corner."""
+    """Return the number of a tile in the current turn, at its upper right corner."""
     x, y = place.x + place.width * 0.9, place.y + place.width * 0.1
     radius = max(8.5, place.width * 0.15)
     disc = element("circle", cx=x, cy=y, r=radius, fill=TURN, stroke=CLOTH_LIGHT, stroke_width=radius * 0.18)
@@ -113,8 +113,8 @@ def _last_tile_mark(place: Box) -> str:
     return halo + last_move_mark(frame, place.width * 0.2)
 
 
-def _tray(position: dict[str, Any], sight: PlayerView, box: Box, last_move: LastMove | None) -> str:
-    """Returns the strip with what the player to move has done in this turn."""
+def _tray(position: dict[str, Any], seen: PlayerView, box: Box, last_move: LastMove | None) -> str:
+    """Return the strip that shows the current turn of the player to move."""
     parts = [rectangle(box, 16, fill=CLOTH_LIGHT, stroke=CLOTH_EDGE, stroke_width=1.5)]
     x, baseline = box.x + 20, box.y + box.height / 2 + 6
     if "result" in position:
@@ -128,7 +128,7 @@ def _tray(position: dict[str, Any], sight: PlayerView, box: Box, last_move: Last
     groups: list[tuple[str, list[Kind], str]] = [
         ("placed", [laid[tuple(at)] for at in turn["placed"]], "place"),
         ("picked up", picked, "pick"),
-        ("laid aside", sight.returned, "return"),
+        ("laid aside", seen.returned, "return"),
     ]
     for name, tiles, move in groups:
         if tiles:

@@ -1,4 +1,4 @@
-"""The sentences about a Qwirkle position that its picture and its text share."""
+"""Sentences about a Qwirkle position, for its SVG and its text."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ...view.captions import result_sentence
 
 
 def status_sentence(position: dict[str, Any]) -> str:
-    """Returns what is to be done and by whom, or who has won."""
+    """Return who has to do what, or who has won."""
     if "result" in position:
         return result_sentence(position["result"])
     return f"Player {position['to_move']} to move: {_task(position)}"
@@ -31,9 +31,9 @@ def _task(position: dict[str, Any]) -> str:
 
 
 def last_move_sentence(last_move: LastMove, position: dict[str, Any]) -> str:
-    """Returns the last move in words; `position` is the one that it led to.
+    """Return the last move in words; `position` is the one after it.
 
-    The tile of a return may be None: the reader does not see which it is.
+    The tile of a return may be None: the reader may not see it.
     """
     player, move = last_move
     if "pick" in move:
@@ -44,12 +44,12 @@ def last_move_sentence(last_move: LastMove, position: dict[str, Any]) -> str:
     if "return" in move:
         tile = "a tile" if move["return"] is None else f"the {move['return']}"
         return f"Player {player} laid {tile} aside"
-    # any placement and any exchange starts the count of passes anew
+    # every placement and every exchange resets the count of passes
     return f"Player {player} passed" if position["passes"] else f"Player {player} ended the turn"
 
 
 def turn_sentence(position: dict[str, Any]) -> str:
-    """Returns the number of the turn, and the passes in succession that led to it."""
+    """Return the number of the turn, and the consecutive passes before it."""
     start = "Ended in turn" if "result" in position else "Turn"
     passes = position["passes"]
     after = f" after {pluralize(passes, 'pass')}" if passes else ""
@@ -57,17 +57,17 @@ def turn_sentence(position: dict[str, Any]) -> str:
 
 
 def options_words(position: dict[str, Any]) -> str:
-    """Returns the opening and the largest extent of the table."""
+    """Return the opening rule and the largest size of the table."""
     options = position["options"]
     extent = options["board_size"] - 1
     return f"{options['opening']} opening, table up to {extent} x {extent}"
 
 
 def counts_title(seat: int | None) -> str:
-    """Returns what the counts by kind cover: the bag, or all that a seat does not see."""
+    """Return the title of the counts by kind: the bag, or all tiles that a seat does not see."""
     return "By kind" if seat is None else f"Not seen by player {seat}"
 
 
 def cell_name(cell: list[int]) -> str:
-    """Returns a cell as in the JSON notation: [x, y]."""
+    """Return a cell as in the JSON notation: [x, y]."""
     return f"[{cell[0]}, {cell[1]}]"

@@ -27,7 +27,7 @@ from ...view.svg_theme import (
     player_colour,
     space,
 )
-from ..player_view import PlayerView, move_in_sight, sight
+from ..player_view import PlayerView, view_move, view_position
 from ..state import COLOURS, HAND_SIZE, KINDS, SHAPES
 from .board_svg import table, table_height
 from .captions import counts_title, last_move_sentence, options_words, status_sentence, turn_sentence
@@ -43,14 +43,14 @@ _LEGEND_HEIGHT = 176.0  # at least
 
 
 def svg(position: dict[str, Any], last_move: LastMove | None = None, seat: int | None = None) -> str:
-    """Returns the picture of a Qwirkle position as one self-contained SVG document, 1200 units wide.
+    """Return the picture of a Qwirkle position as one self-contained SVG document, 1200 units wide.
 
-    `position` is a valid position in JSON notation. The table shows all tiles and one cell more on each
-    side; its cells become smaller as it grows. `last_move` is marked. `seat` is the player who looks: the own
-    hand comes first, other hands and what others lay aside are face down, and the bag and they are counted
-    together. With None player 0 comes first and all is open. Raises KeyError for a position that lacks a key.
+    `position` is a valid position in JSON notation. The table has all tiles and one more cell on each
+    side; its cells become smaller as it grows. `last_move` is marked. `seat` is the viewer: the own
+    hand comes first, other hands and tiles that others return are face down, and are counted together with
+    the bag. With None player 0 comes first and everything is open. Raises KeyError for a position that lacks a key.
     """
-    seen, move = sight(position, seat), move_in_sight(last_move, seat)
+    seen, move = view_position(position, seat), view_move(last_move, seat)
     height = table_height(position, _TABLE_WIDTH, _SUPPLY_HEIGHT, _HIGHEST_TABLE)
     table_box = Box(MARGIN, HEADER + 8, _TABLE_WIDTH, height)
     supply_box = Box(WIDTH - MARGIN - _SUPPLY_WIDTH, table_box.y, _SUPPLY_WIDTH, height)
@@ -76,19 +76,19 @@ def svg(position: dict[str, Any], last_move: LastMove | None = None, seat: int |
 
 
 def _hand_boxes(count: int, top: float) -> list[Box]:
-    """Returns the places of the hands, side by side."""
+    """Return the boxes of the hands, side by side."""
     width = (WIDTH - 2 * MARGIN - (count - 1) * _GAP) / count
     height = 60 + 36 + _hand_pitch(width) + 8
     return [Box(MARGIN + place * (width + _GAP), top, width, height) for place in range(count)]
 
 
 def _hand_pitch(width: float) -> float:
-    """Returns the distance from one tile of a hand to the next, on a card of the given width."""
+    """Return the distance from one tile of a hand to the next, on a card of the given width."""
     return min(_LARGEST_HAND_TILE * 1.1, (width - 32) / HAND_SIZE)
 
 
 def _hand(position: dict[str, Any], seen: PlayerView, player: int, box: Box) -> str:
-    """Returns a player's card: name, score and hand."""
+    """Return a player's card: name, score and hand."""
     to_move, winner = player == position.get("to_move"), player in winners(position)
     tiles, pitch = seen.hands[player], _hand_pitch(box.width)
     size = pitch / 1.1
@@ -114,7 +114,7 @@ def _hand(position: dict[str, Any], seen: PlayerView, player: int, box: Box) -> 
 
 
 def _supply(seen: PlayerView, seat: int | None, box: Box) -> str:
-    """Returns the panel with the size of the bag, the counts by kind, and the names of colours and shapes."""
+    """Return the panel with the size of the bag, the counts by kind, and the names of colours and shapes."""
     left, right = box.x + 24, box.x + box.width - 24
     legend_height = _LEGEND_HEIGHT + (box.height - _SUPPLY_HEIGHT) * 0.3
     grid = Box(box.x + 20, box.y + 108, box.width - 40, box.height - 108 - legend_height)
@@ -139,7 +139,7 @@ def _rule(box: Box, y: float) -> str:
 
 
 def _counts(counts: dict[str, int], box: Box) -> str:
-    """Returns six rows of six tiles, the number of each below it."""
+    """Return six rows of six tiles, the number of each below it."""
     width, height = box.width / len(SHAPES), box.height / len(COLOURS)
     size = min(width - 6, height - 23)
     parts = []
@@ -154,7 +154,7 @@ def _counts(counts: dict[str, int], box: Box) -> str:
 
 
 def _legend(box: Box) -> str:
-    """Returns the names of colours, with the letters that tiles bear, and of shapes."""
+    """Return the names of colours, with the letters on the tiles, and of shapes."""
     step = box.height / len(COLOURS)
     parts = []
     for index, (colour, name) in enumerate(zip(COLOURS, SHAPES, strict=True)):

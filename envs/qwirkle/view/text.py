@@ -7,14 +7,14 @@ from typing import Any
 
 from ...records.notation import LastMove
 from ...system.messages import pluralize
-from ...view.ansi import FAINT, LAST_MOVE, STRONG, joined, pad, paint
+from ...view.ansi import FAINT, LAST_MOVE, STRONG, join_columns, pad, paint
 from ...view.captions import player_order, points
-from ..player_view import Kind, PlayerView, move_in_sight, sight, window
+from ..player_view import Kind, PlayerView, view_move, view_position, window
 from ..state import COLOURS, SHAPES
 from .captions import counts_title, last_move_sentence, options_words, status_sentence, turn_sentence
 
 _SHAPE_LETTERS = {"circle": "o", "cross": "x", "diamond": "d", "square": "s", "star": "*", "clover": "c"}
-_CODES = {  # bright on a dark ground, as the tiles are
+_CODES = {  # bright on a dark background, like the tiles
     "red": "1;38;5;203;48;5;235",
     "orange": "1;38;5;208;48;5;235",
     "yellow": "1;38;5;227;48;5;235",
@@ -31,16 +31,16 @@ _HANDS_WIDTH = 54
 def text(
     position: dict[str, Any], last_move: LastMove | None = None, seat: int | None = None, colour: bool = False
 ) -> str:
-    """Returns a Qwirkle position as lines of text, without a line break at the end.
+    """Return a Qwirkle position as lines of text, without a line break at the end.
 
     They are at most 80 columns wide as long as the table is not wider than 23 tiles. `position` is a valid
-    position in JSON notation. `seat` is the player who looks: the own hand comes first, other hands and what
-    others lay aside are face down, and the bag and they are counted together. With None player 0 comes first
-    and all is open. With `colour` the text holds ANSI codes; without them it reads the same. A tile is the
+    position in JSON notation. `seat` is the viewer: the own hand comes first, other hands and tiles that
+    others return are face down, and are counted together with the bag. With None player 0 comes first and
+    everything is open. With `colour` the text has ANSI codes and is otherwise the same. A tile is the
     first letter of its colour and o (circle), x (cross), d (diamond), s (square), * (star) or c (clover).
     Raises KeyError for a position that lacks a key.
     """
-    seen, move = sight(position, seat), move_in_sight(last_move, seat)
+    seen, move = view_position(position, seat), view_move(last_move, seat)
     lines = [f"Qwirkle, {options_words(position)}", turn_sentence(position), paint(status_sentence(position), STRONG)]
     if "result" in position and position["result"]["truncated"]:
         lines.append("Cut off by the turn limit")
@@ -50,11 +50,11 @@ def text(
     hands = [_turn(position, seen), "", *(_hand(position, seen, player) for player in player_order(position, seat))]
     hands += ["", f"Bag: {pluralize(seen.bag_size, 'tile')}"]
     lines += [pad(left, _HANDS_WIDTH) + right for left, right in zip_longest(hands, _counts(seen, seat), fillvalue="")]
-    return joined([*lines, "", *_legend()], colour)
+    return join_columns([*lines, "", *_legend()], colour)
 
 
 def _table(position: dict[str, Any], last_move: LastMove | None) -> list[str]:
-    """Returns the rows of the table below a line of x coordinates; each cell takes three columns."""
+    """Return the rows of the table below a line of x coordinates; a cell is three columns wide."""
     columns, rows = window(position)
     laid = {tuple(item["at"]): item["tile"] for item in position["board"]}
     marks = {tuple(at): paint(str(count), STRONG) for count, at in enumerate(position["turn"]["placed"], start=1)}
@@ -73,7 +73,7 @@ def _table(position: dict[str, Any], last_move: LastMove | None) -> list[str]:
 
 
 def _turn(position: dict[str, Any], seen: PlayerView) -> str:
-    """Returns what the player to move has done in this turn."""
+    """Return what the player to move has done in this turn."""
     if "result" in position:
         return "The game is over"
     turn = position["turn"]
@@ -99,7 +99,7 @@ def _hand(position: dict[str, Any], seen: PlayerView, player: int) -> str:
 
 
 def _counts(seen: PlayerView, seat: int | None) -> list[str]:
-    """Returns a table of six by six, colours below each other, shapes side by side."""
+    """Return a table of six by six, one row per colour, one column per shape."""
     title = "In the bag" if seat is None else counts_title(seat)
     lines = [f"{title}:", "   " + " ".join(_SHAPE_LETTERS[shape] for shape in SHAPES)]
     for colour in COLOURS:

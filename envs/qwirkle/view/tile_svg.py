@@ -14,7 +14,7 @@ CLOTH_LIGHT = "#E4ECE4"
 CLOTH_CELL = "#D5E1D7"
 CLOTH_INK = "#4E6355"
 
-TILE_INKS = {  # as far apart in lightness as six bright colours can be, for eyes that mix up hues
+TILE_INKS = {  # as different in lightness as six bright colours can be, for colour-blind readers
     "red": "#EE4540",
     "orange": "#FF9A2E",
     "yellow": "#FFE45C",
@@ -28,14 +28,14 @@ _BACK, _BACK_EDGE, _BACK_SHADE = "#5C6670", "#77828C", "#3A424A"
 
 
 def definitions() -> str:
-    """Returns the drawings that `tile` refers to; they belong in the `<defs>` of the picture."""
+    """Return the drawings that `tile` refers to; they belong in the `<defs>` of the picture."""
     return "".join(element("g", *_face(kind), id=_name(kind)) for kind in KINDS) + element(
         "g", _body(_BACK, _BACK_EDGE, _BACK_SHADE), _back(), id=_name(None)
     )
 
 
 def tile(kind: str | None, x: float, y: float, size: float, opacity: float = 1.0) -> str:
-    """Returns a tile, its upper left corner at `x`, `y`; None is a tile that lies face down."""
+    """Return a tile, its upper left corner at `x`, `y`; None is a tile face down."""
     return element(
         "use",
         href=f"#{_name(kind)}",
@@ -45,7 +45,7 @@ def tile(kind: str | None, x: float, y: float, size: float, opacity: float = 1.0
 
 
 def shape(name: str, x: float, y: float, size: float, colour: str) -> str:
-    """Returns a shape without a tile, its middle at `x`, `y`; `size` is that of the tile it would fit on."""
+    """Return a shape without a tile, its middle at `x`, `y`; `size` is that of the tile it would fit on."""
     return element(
         "path",
         d=_OUTLINES[name],
@@ -62,7 +62,7 @@ def _name(kind: str | None) -> str:
 
 
 def _face(kind: str) -> tuple[str, str, str]:
-    """Each tile bears the first letter of its colour, so that tiles can be told apart without seeing colours."""
+    """Return body, shape and letter of a tile; the letter names the colour for colour-blind readers."""
     colour, name = kind.split(" ")
     ink = TILE_INKS[colour]
     return (
@@ -83,7 +83,7 @@ def _back() -> str:
 
 
 def _star() -> str:
-    """Five points; a little lower than the middle, where it looks centred."""
+    """Return a star with five points, slightly below the middle, where it looks centred."""
     corners = []
     for step in range(10):
         radius, angle = (37.0, 18.0)[step % 2], math.pi * step / 5
@@ -92,7 +92,7 @@ def _star() -> str:
 
 
 def _cross() -> str:
-    """Two bars of equal length, from corner to corner."""
+    """Return a cross: two bars of equal length, from corner to corner."""
     quarter, path = [(0.0, -11.0), (15.0, -26.0), (26.0, -15.0)], []
     for _ in range(4):
         path += [f"{number(x)} {number(y)}" for x, y in quarter]

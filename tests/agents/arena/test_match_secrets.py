@@ -298,13 +298,13 @@ def without_seconds(path):
 
 def test_a_tournament_that_was_torn_off_goes_on_and_is_repeated_with_its_secrets(folder):
     whole = TournamentFolder("whole")
-    whole.begin(tournament())
+    whole.create(tournament())
     play_tournament(tournament(), whole)
     assert os.stat(whole.secret).st_mode & 0o777 == 0o600
     games = [json.loads(line) for line in whole.games.read_text().splitlines()]
     assert len({game["deal"] for game in games}) == len(games) == 12
     torn = TournamentFolder("torn")
-    torn.begin(tournament())
+    torn.create(tournament())
     torn.games.write_bytes(whole.games.read_bytes()[:1500])
     torn.records.write_bytes(whole.records.read_bytes())
     torn.secret.write_bytes(whole.secret.read_bytes()[:-20])
@@ -315,7 +315,7 @@ def test_a_tournament_that_was_torn_off_goes_on_and_is_repeated_with_its_secrets
     assert len(set(lines(torn.records)) & set(lines(whole.records))) == len(kept)
     for path in (whole, torn):
         again = TournamentFolder(f"{path.path}-again")
-        again.begin(tournament())
+        again.create(tournament())
         processes = 2 if path is torn else 1
         play_tournament(tournament(), again, processes, secrets=read_secrets(path.secret))
         assert without_seconds(again.games) == without_seconds(path.games)
@@ -344,7 +344,7 @@ class Reader:
 """)
     wanted = tournament(agents=["reader.py:Reader", "random"], rounds=3)
     cup = TournamentFolder("cup")
-    cup.begin(wanted)
+    cup.create(wanted)
     play_tournament(wanted, cup)
     assert Path("seen").read_text().split("\n") == ["0 0 0", "1 2 2", "2 4 4", ""]
     assert len(lines(cup.secret)) == 3

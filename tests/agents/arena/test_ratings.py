@@ -11,8 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import linprog
 
-from meeplezoo.agents.arena.quasi_variances import quasi_standard_errors
-from meeplezoo.agents.arena.ratings import ELO, Ratings, fit_ratings
+from meeplezoo.agents.arena.ratings import ELO, Ratings, fit_ratings, quasi_standard_errors
 
 
 def pair_games(wins, losses, draws=0):

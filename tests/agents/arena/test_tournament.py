@@ -13,7 +13,6 @@ import numpy as np
 import pytest
 
 from meeplezoo.agents import agent_names, registry
-from meeplezoo.agents.arena.agent_results import agent_results
 from meeplezoo.agents.arena.evaluation import evaluate
 from meeplezoo.agents.arena.folder import TournamentFolder
 from meeplezoo.agents.arena.games import NOBODY, as_lines, collect_results, from_lines
@@ -23,8 +22,8 @@ from meeplezoo.agents.arena.matches import MatchLog, act_or_forfeit, make_agents
 from meeplezoo.agents.arena.ratings import Ratings
 from meeplezoo.agents.arena.schedule import all_line_ups, list_seatings, swiss_line_ups
 from meeplezoo.agents.arena.settings import Participant, TournamentSettings, make_settings
-from meeplezoo.agents.arena.standings import as_json, compute_standings, converged
-from meeplezoo.agents.arena.statistics import count_ahead, mean_interval, student_quantile
+from meeplezoo.agents.arena.standings import as_json, compute_standings, has_converged
+from meeplezoo.agents.arena.statistics import agent_results, count_ahead, mean_interval, student_quantile
 from meeplezoo.agents.arena.tournament import play_tournament
 from meeplezoo.agents.baselines.greedy_agent import GreedyAgent
 from meeplezoo.agents.protocol import AgentFailure
@@ -148,11 +147,11 @@ def test_converged_looks_at_neighbours_alone():
         return Ratings(np.array(elo), np.array(covariance), np.zeros(size), np.zeros(1), 1.0, None)
 
     narrow = ratings([0.0, 50.0], [[0.0, 0.0], [0.0, 25.0]])
-    assert converged(narrow, 10)
-    assert not converged(narrow, 9)
+    assert has_converged(narrow, 10)
+    assert not has_converged(narrow, 9)
     hopeless = ratings([0.0, 1500.0, 1510.0], [[0.0, 0, 0], [0, 90000.0, 90000.0], [0, 90000.0, 90016.0]])
-    assert converged(hopeless, 10)
-    assert not converged(hopeless, 7)
+    assert has_converged(hopeless, 10)
+    assert not has_converged(hopeless, 7)
 
 
 def test_results_count_by_hand():
@@ -219,9 +218,9 @@ def test_deals_are_the_same_for_all_line_ups_and_seats_are_fair():
 def test_precision_stops_early():
     table = play_tournament(settings(agents=["random", "random"], rounds=200, deals=10, precision=60))
     assert table.stopped == "precision reached"
-    assert converged(table.ratings, 60)
+    assert has_converged(table.ratings, 60)
     before = table.games.select(table.games.rounds < table.games.rounds.max())
-    assert not converged(compute_standings(table.settings, before).ratings, 60)
+    assert not has_converged(compute_standings(table.settings, before).ratings, 60)
 
 
 def test_the_anchor_is_random_or_what_is_asked_for():
@@ -376,11 +375,11 @@ def test_an_unknown_agent_is_found_at_once():
 def test_a_tournament_goes_on_where_it_was_torn_off(tmp_path):
     wanted = settings(agents=["random", "greedy", "greedy"], records=True)
     whole = TournamentFolder(tmp_path / "whole")
-    whole.begin(wanted)
+    whole.create(wanted)
     expected = without_times(play_tournament(wanted, whole))
     for cut in (0, 1, 300, 5000, whole.games.stat().st_size - 3):
         torn = TournamentFolder(tmp_path / f"torn{cut}")
-        torn.begin(wanted)
+        torn.create(wanted)
         torn.games.write_bytes(whole.games.read_bytes()[:cut])
         # records are written first: they may be ahead
         torn.records.write_bytes(whole.records.read_bytes()[: cut * 40 + 200])
@@ -391,12 +390,12 @@ def test_a_tournament_goes_on_where_it_was_torn_off(tmp_path):
 
 def test_a_damaged_line_is_named(tmp_path):
     folder = TournamentFolder(tmp_path / "t")
-    folder.begin(settings())
+    folder.create(settings())
     folder.games.write_text("{}\n")
     with pytest.raises(ValueError, match=r"games\.jsonl: line 1 is no game of this tournament"):
         play_tournament(settings(), folder)
     with pytest.raises(ValueError, match="is not empty; name another one or --resume"):
-        folder.begin(settings())
+        folder.create(settings())
 
 
 def test_the_command_from_end_to_end(tmp_path, capsys):

@@ -23,7 +23,7 @@ def played(tmp_path_factory):
     """Return the folder of a tournament that was played to its end."""
     folder = TournamentFolder(tmp_path_factory.mktemp("tournament") / "cup")
     settings = make_settings(GIVEN)
-    folder.begin(settings)
+    folder.create(settings)
     play_tournament(settings, folder)
     return folder
 
@@ -196,7 +196,7 @@ def test_settings_that_lead_to_other_games_are_noticed(changes, message, folder)
     folder.settings.unlink()
     shutil.rmtree(folder.path / "new", ignore_errors=True)
     other = TournamentFolder(folder.path / "new")
-    other.begin(make_settings({**GIVEN, **changes}))
+    other.create(make_settings({**GIVEN, **changes}))
     shutil.move(other.settings, folder.settings)
     other.path.rmdir()
     assert re.search(message, refusal(folder))

@@ -94,14 +94,14 @@ def test_what_is_no_network_file_is_refused(content, file):
         ({KEY: 3}, "the file holds no network of meeplezoo"),
         ({KEY: {}}, "the file holds no network of meeplezoo"),
         ({KEY: ""}, "description of its network is not JSON"),
-        ({KEY: "null"}, "the file's format is not 1"),
-        ({KEY: "[]"}, "the file's format is not 1"),
-        ({KEY: '{"format": true}'}, "the file's format is not 1"),
-        ({KEY: '{"format": 1.0}'}, "the file's format is not 1"),
+        ({KEY: "null"}, "the file's format is not 2"),
+        ({KEY: "[]"}, "the file's format is not 2"),
+        ({KEY: '{"format": true}'}, "the file's format is not 2"),
+        ({KEY: '{"format": 2.0}'}, "the file's format is not 2"),
         ({KEY: '{"format": 1, "format": 1}'}, "has the key 'format' twice"),
         ({KEY: '{"format": NaN}'}, "holds NaN"),
         ({KEY: "[" * 10**5}, "is nested too deeply"),
-        ({KEY: '{"format": 1}'}, "lacks something, or has too much"),
+        ({KEY: '{"format": 2}'}, "lacks something, or has too much"),
         ({KEY: '{"format": 1' + "0" * 400 + "}"}, "holds the number"),
         ({KEY: '"\\ud800"'}, "half a surrogate pair"),
     ],
@@ -337,7 +337,7 @@ def test_names_of_every_kind(tmp_path, monkeypatch):
 
 
 def test_a_file_that_is_too_large_is_not_read(file, monkeypatch):
-    monkeypatch.setattr(network_file, "MOST_BYTES", 1000)
+    monkeypatch.setattr(network_file, "MAX_BYTES", 1000)
     assert "is larger than 1,000 bytes, the most that is read" in refusal(file)
 
 

@@ -200,7 +200,7 @@ def test_cells_say_the_same_of_a_game_alone_and_in_a_batch(side, plies, seen, ot
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        ({"kind": "transformer"}, "kind of network must be one of mlp, cells, not 'transformer'"),
+        ({"kind": "transformer"}, "kind of network must be one of mlp, conv, not 'transformer'"),
         ({"hidden_sizes": [8]}, "hidden_sizes must be integers from 1 to 65536, not [8]"),
         ({"hidden_sizes": (8, 0)}, "hidden_sizes must be integers from 1 to 65536, not (8, 0)"),
         ({"hidden_sizes": (True,)}, "hidden_sizes must be integers"),
@@ -303,7 +303,7 @@ DAMAGE = {
     "text": (lambda content: b"not a network\n" * 50, "is damaged, or no safetensors file"),
     "no head": (lambda content: altered(content, without_head), "the file holds no network of meeplezoo"),
     "no JSON": (lambda content: altered(content, not_json), "the file's description of its network is not JSON"),
-    "format": (lambda content: altered(content, with_head(format=2)), "the file's format is not 1, the one known"),
+    "format": (lambda content: altered(content, with_head(format=1)), "the file's format is not 2, the one known"),
     "missing": (lambda content: altered(content, with_head(value=None)), "lacks something, or has too much"),
     "too much": (lambda content: altered(content, with_head(colour="red")), "lacks something, or has too much"),
     "architecture": (lambda content: altered(content, with_head(architecture=[16])), "lacks something, or has"),
@@ -691,7 +691,7 @@ def test_wrong_settings_are_named(words, message, file):
     assert str(caught.value).startswith(f"agent 'net:{file},{words}': ")
 
 
-def test_names_are_those_of_shipped_networks(file, monkeypatch):
+def test_names_are_those_of_bundled_networks(file, monkeypatch):
     game = make_game("azul")
     monkeypatch.setattr(network_agent.resources, "files", lambda package: file.parent)
     for text in ("net:small", "net:", "net"):
@@ -709,11 +709,12 @@ def test_names_are_those_of_shipped_networks(file, monkeypatch):
         make_agent("net:x/big", game)
 
 
-def test_all_shipped_networks_play():
+def test_all_bundled_networks_play():
     for name in network_agent.bundled_networks():
-        path = network_agent.resources.files("meeplezoo.agents") / "weights" / f"{name}.safetensors"
-        _, head = load_network(path)
-        game = make_game(head.game, observation=head.observation, **head.options)
+        _, metadata = load_network(
+            network_agent.resources.files(network_agent.__package__) / "weights" / f"{name}.safetensors"
+        )
+        game = make_game(metadata.game, observation=metadata.observation, **metadata.options)
         assert len(make_agent(f"net:{name},sims=2", game, 1).act(DecisionBatch(game, positions(game, 3, 4)))) == 3
 
 
@@ -747,7 +748,7 @@ def test_the_command_line_plays_it(settings, file, capsys):
 def test_a_time_limit_ends_a_search_with_a_network(monkeypatch, considered, limit, sims, expected):
     # every evaluation of leaves takes a second, the first one a hundred more
     clock = Clock()
-    for module in ("network_agent", "time_limit"):
+    for module in ("networks.network_agent", "search.time_limit"):
         monkeypatch.setattr(f"meeplezoo.agents.{module}.time", clock)
     game = make_game("azul")
     agent = agent_of(game, SMALL, sims=sims, considered=considered)
@@ -789,7 +790,7 @@ def timed_search(monkeypatch, seconds_of, limit, states=None, **settings):
     `seconds_of` says how many an evaluation takes, by its number after the two that come before the search.
     """
     clock = Clock()
-    for module in ("network_agent", "time_limit"):
+    for module in ("networks.network_agent", "search.time_limit"):
         monkeypatch.setattr(f"meeplezoo.agents.{module}.time", clock)
     game = make_game("azul")
     agent = agent_of(game, SMALL, **settings)

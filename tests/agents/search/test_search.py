@@ -572,11 +572,11 @@ def test_the_tree_is_used_again_after_the_opponents_move():
     _, (_, reply), *_ = agent.view(game).line
     game.play(state, reply)
     agent.act(DecisionBatch(game, as_batch(state)))
-    assert agent.view(game).simulations > 3000
+    assert agent.view(game).num_simulations > 3000
     fresh = make_agent("mcts:sims=3000,chance=closed,leaf=random,plies=4,reuse=0", game, 3)
     fresh.act(DecisionBatch(game, as_batch(state)))
     fresh.act(DecisionBatch(game, as_batch(state)))
-    assert fresh.view(game).simulations == 3000
+    assert fresh.view(game).num_simulations == 3000
 
 
 TICK = 1 / 1024
@@ -601,11 +601,11 @@ def ticking(monkeypatch, game, seconds=TICK, loading=0.0):
         (f"seconds={50 * TICK}", 70 * TICK, 1),
     ],
 )
-def test_seconds_end_a_search(monkeypatch, budget, seconds, simulations):
+def test_seconds_end_a_search(monkeypatch, budget, seconds, num_simulations):
     game = make_game("azul")
     ticking(monkeypatch, game, seconds)
     visits, _ = make_agent(f"mcts:{budget}", game, 1).search(game, game.new(1))
-    assert visits.sum() == simulations
+    assert visits.sum() == num_simulations
 
 
 @pytest.mark.parametrize(
@@ -617,13 +617,13 @@ def test_seconds_end_a_search(monkeypatch, budget, seconds, simulations):
         (f"seconds={40 * TICK}", 100 * TICK, 40),
     ],
 )
-def test_a_time_limit_ends_a_search(monkeypatch, budget, limit, simulations):
+def test_a_time_limit_ends_a_search(monkeypatch, budget, limit, num_simulations):
     game = make_game("azul")
     # to load the kernels is not to think
     ticking(monkeypatch, game, loading=1000.0)
     agent = make_agent(f"mcts:{budget}", game, 1)
     agent.act(DecisionBatch(game, as_batch(game.new(1)), seconds_per_move=limit))
-    assert agent.view(game).simulations == pytest.approx(simulations, abs=1)
+    assert agent.view(game).num_simulations == pytest.approx(num_simulations, abs=1)
 
 
 def test_a_time_limit_that_is_not_reached_changes_nothing(monkeypatch):

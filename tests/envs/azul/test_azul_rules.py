@@ -12,7 +12,7 @@ from reference_data import golden_files, move_key, read_lines
 from meeplezoo.envs import Game, GameBatch, IllegalMove, make_game
 from meeplezoo.envs.azul import rules
 from meeplezoo.envs.azul import scoring as scoring
-from meeplezoo.envs.azul.placement import fill_derived
+from meeplezoo.envs.azul.placement import update_derived_fields
 from meeplezoo.envs.azul.scoring import run_length, tile_points
 from meeplezoo.envs.azul.state import COLOURS, TILING
 from meeplezoo.envs.engine.batch import write_projected_scores
@@ -73,7 +73,7 @@ def test_derived_fields_and_legal_moves_agree_all_along(options: dict[str, Any])
             again = state.copy()
             for name in DERIVED:
                 again[name] = 0
-            fill_derived(again)
+            update_derived_fields(again)
             assert all((again[name] == state[name]).all() for name in DERIVED)
             legal = np.flatnonzero(mask[index])
             assert rules.count_legal(state) == len(legal)
@@ -115,14 +115,14 @@ def test_settled_scores_of_the_grey_wall_take_the_best_open_columns() -> None:
     state["line_colour"][0, 1:3] = yellow, red
     state["line_count"][0, 1:3] = 2, 2
     state["score"][0] = 4
-    fill_derived(state[()])
+    update_derived_fields(state[()])
     scores = np.zeros((1, 2), np.int32)
     # the best open column has three in a row (the third, with two in the column more, has a yellow tile already); the
     # line below lacks a tile
     write_projected_scores(as_batch(state), scores, np.zeros_like(scores[0]))
     assert scores.tolist() == [[5, 0]]
     state["wall"][0, 2, 2] = blue
-    fill_derived(state[()])
+    update_derived_fields(state[()])
     write_projected_scores(as_batch(state), scores, np.zeros_like(scores[0]))
     assert scores.tolist() == [[9, 0]]
 

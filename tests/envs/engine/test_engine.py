@@ -366,7 +366,7 @@ def test_unknown_games_and_options_are_refused_with_the_valid_ones() -> None:
     with pytest.raises(ValueError, match=r"no game 'chess'; the games are .*azul"):
         make_game("chess")
     for name in game_names():
-        with pytest.raises(ValueError, match=r"no option 'size'; it has num_players, "):
+        with pytest.raises(ValueError, match=r"no option 'size'; it has num_players"):
             make_game(name, size=3)
         few, many = min(player_counts(name)), max(player_counts(name))
         for players in (few - 1, many + 1, str(few), True, float(few)):

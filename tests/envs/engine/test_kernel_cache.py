@@ -456,7 +456,7 @@ def test_the_sources_of_kernels_are_those_that_the_syntax_tree_shows():
 def has_kernels(tree):
     functions = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]
     names = {decorator.id for each in functions for decorator in each.decorator_list if isinstance(decorator, ast.Name)}
-    return bool(names & {"kernel", "inlined"})
+    return bool(names & {"kernel", "inline_kernel"})
 
 
 @needs_compiler

@@ -67,8 +67,8 @@ def play_batch(game, seen, threads):
         note(seen, mask, observation, actions, *(call(batch, name) for name in ("rewards", "done", "truncated")))
     call(batch, "step_subset", np.array([2, 0]), call(batch, "random_actions")[[2, 0]])
     call(batch, "step_subset", np.array([1]), call(batch, "random_actions")[1:2], check=False)
-    # an illegal one, untested
-    call(batch, "step", np.full(3, int(np.flatnonzero(mask[0] == 0)[0])), check=False)
+    # an untested one, illegal where there are such
+    call(batch, "step", np.full(3, int(mask[0].argmin())), check=False)
     call(batch, "reset", np.array([4, 5, 6]))
     for _ in range(4):
         call(batch, "step", call(batch, "random_actions"))

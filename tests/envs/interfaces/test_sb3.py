@@ -66,7 +66,7 @@ def test_every_game_replayed_alone_is_the_one_the_learner_saw(name, options):
     random = np.random.default_rng(1)
     observation = env.reset()
     for _ in range(STEPS[name]):
-        states = env.seated.batch.states.copy()
+        states = env.opponent_batch.batch.states.copy()
         actions = random_legal(env.action_masks(), random)
         for state, action, seen in zip(states, actions, observation, strict=True):
             by_learner[int(state["seed"]), int(state["ply"])] = (int(action), seen)
@@ -114,8 +114,8 @@ def test_dense_rewards_are_the_changes_of_the_margin(name, options):
                 ended.append(totals[index])
                 totals[index] = counts[index] = 0
             else:
-                scores = env.game.result(env.seated.batch.states[index])["scores"]
-                reached = margin(env.game, scores, env.seated.seats[index])
+                scores = env.game.result(env.opponent_batch.batch.states[index])["scores"]
+                reached = margin(env.game, scores, env.opponent_batch.seats[index])
                 assert totals[index] == pytest.approx(reached, abs=1e-5)
     assert len(ended) >= 12
     assert len(set(ended)) > 3
@@ -133,14 +133,14 @@ def test_masks_and_observations_are_the_engines_at_the_learners_turn(name, optio
     random = np.random.default_rng(2)
     observation = env.reset()
     for _ in range(60):
-        states = env.seated.batch.states
+        states = env.opponent_batch.batch.states
         masks = get_action_masks(env)
         assert masks.shape == (12, env.game.num_actions)
         for index in range(12):
             np.testing.assert_array_equal(masks[index], env.game.mask(states[index]))
             seen = env.game.observe(states[index], int(states[index]["to_move"]))
             np.testing.assert_array_equal(observation[index], seen)
-        assert (states["to_move"] == env.seated.seats).all()
+        assert (states["to_move"] == env.opponent_batch.seats).all()
         assert all(env.observation_space.contains(row) for row in observation)
         kept = observation.copy()
         following, *_ = env.step(random_legal(masks, random))
@@ -167,7 +167,7 @@ def test_seats_rotate_and_opponents_are_drawn_by_weight(name, players):
     assert {own[0] for own in seats} == set(range(players))
     share = names.count("greedy") / len(names)
     assert 0.6 < share < 0.9
-    assert 2 not in env.seated.opponent_of
+    assert 2 not in env.opponent_batch.opponent_of
 
 
 def test_a_game_cut_off_by_a_limit_is_scored_and_not_valued_again():
@@ -206,7 +206,7 @@ def assert_same(first, second):
 def test_the_same_seed_gives_the_same_games_and_another_one_others():
     first, second, other = make_env(seed=8), make_env(seed=8), make_env(seed=9)
     np.testing.assert_array_equal(first.reset(), second.reset())
-    assert (first.seated.observation != other.reset()).any()
+    assert (first.opponent_batch.observation != other.reset()).any()
     assert_same(play(first, 70, np.random.default_rng(0)), play(second, 70, np.random.default_rng(0)))
     # what SB3 does with a model's seed
     first.seed(21), second.seed(21)
@@ -240,8 +240,12 @@ def test_maskable_ppo_learns_evaluates_and_wraps(name, episodes):
     assert any((old != new).any() for old, new in zip(before, model.policy.parameters(), strict=True))
     assert len(model.ep_info_buffer) >= episodes
     assert all(set(episode) == {"r", "l"} for episode in model.ep_info_buffer)
-    mean, _ = evaluate_policy(model, env, n_eval_episodes=2 * episodes or 4, warn=False)
-    assert -1 <= mean <= 1
+    count = 2 * episodes or 4
+    rewards, lengths = evaluate_policy(model, env, n_eval_episodes=count, warn=False, return_episode_rewards=True)
+    # an episode ends with a loss, a draw or a win, and pays nothing before
+    assert len(rewards) == len(lengths) == count
+    assert set(rewards) <= {-1.0, 0.0, 1.0}
+    assert min(lengths) > 4
     wrapped = VecMonitor(env)
     wrapped.reset()
     assert get_action_masks(wrapped).shape == (8, env.game.num_actions)
@@ -250,12 +254,12 @@ def test_maskable_ppo_learns_evaluates_and_wraps(name, episodes):
 def test_illegal_actions_and_wrong_calls_are_refused():
     env = make_env()
     env.reset()
-    before = env.seated.batch.states.copy()
+    before = env.opponent_batch.batch.states.copy()
     actions = random_legal(env.action_masks(), np.random.default_rng(0))
     actions[4] = np.flatnonzero(env.action_masks()[4] == 0)[0]
     with pytest.raises(IllegalMove, match="game 4"):
         env.step(actions)
-    assert (env.seated.batch.states == before).all()
+    assert (env.opponent_batch.batch.states == before).all()
     with pytest.raises(AttributeError, match="action_masks"):
         env.env_method("moves")
     with pytest.raises(AttributeError, match="no attribute 'spec'"):

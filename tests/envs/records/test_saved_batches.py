@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from meeplezoo.envs import Game, GameBatch, game_names, make_game
-from meeplezoo.envs.engine.rewards import SETTINGS_DTYPE, outcome_dtype
+from meeplezoo.envs.engine.rewards import REWARD_SETTINGS, outcome_dtype
 from meeplezoo.envs.registry import describe
 
 NAMES = game_names()
@@ -209,7 +209,7 @@ def test_settings_that_do_not_fit_are_refused(field: str, value: Any, tmp_path: 
     saved(make_game(NAMES[0]), path, plies=3)
 
     def change(arrays: dict[str, np.ndarray]) -> None:
-        arrays["settings"].view(SETTINGS_DTYPE).reshape(-1)[field][0] = value
+        arrays["settings"].view(REWARD_SETTINGS).reshape(-1)[field][0] = value
 
     assert_refused(path, change, "settings|no kind of rewards 77")
 
