@@ -42,9 +42,10 @@ def save_batch(batch: GameBatch, path: Path) -> None:
         "observation": batch.game.observation,
         "threads": batch.threads,
     }
-    arrays: dict[str, Any] = {**batch.get_state(), _SETTINGS: batch.settings.view(np.uint8)}
+    head = {_HEAD: np.array(json.dumps(header))}
+    arrays: dict[str, Any] = {**head, **batch.get_state(), _SETTINGS: batch.settings.view(np.uint8)}
     with write_atomically(path) as file:
-        np.savez(file, header=np.array(json.dumps(header)), **arrays)
+        np.savez(file, **arrays)
 
 
 def load_batch(path: Path) -> GameBatch:
