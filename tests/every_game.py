@@ -1,12 +1,11 @@
-"""The games that the tests of the interfaces cover: every registered one, its player counts and main options."""
+"""The games that the tests of the interfaces cover: every one of the suite, its player counts and main options."""
 
 from itertools import product
 
 import pytest
 
-from meeplezoo.envs import game_names
 from meeplezoo.envs.interfaces.registration import gymnasium_id
-from meeplezoo.envs.registry import describe
+from meeplezoo.envs.registry import BUILT_IN, describe
 
 _OPTIONS = {
     "azul": [{"num_players": n, "wall": wall} for n, wall in product((2, 3, 4), ("coloured", "grey"))],
@@ -26,7 +25,7 @@ _OPTIONS = {
 }
 _QUICK = {"qwirkle": {"board_size": 26}}
 
-NAMES = game_names()
+NAMES = tuple(BUILT_IN)
 
 
 def player_counts(name):

@@ -114,4 +114,4 @@ def _status(position: Position) -> str:
 
 def _describe_move(last_move: LastMove) -> str:
     move = ", ".join(f"{_words(key)} {value}" for key, value in last_move.move.items())
-    return f"player {last_move.player}: {move}"
+    return f"Player {last_move.player}: {move}"

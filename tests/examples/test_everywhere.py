@@ -100,10 +100,10 @@ def test_drawing():
     state = game.new(seed=1)
     game.play(state, {"column": 3})
     text = Renderer(game, "ansi").draw(state, LastMove(0, {"column": 3}))
-    assert text.splitlines()[:3] == ["Connect Four", "Player 1 to move", "Last move: player 0: column 3"]
+    assert text.splitlines()[:3] == ["Connect Four", "Player 1 to move", "Last move: Player 0: column 3"]
     assert "· · · 1 · · ·" in text
     svg = Renderer(game, "svg").draw(state, LastMove(0, {"column": 3}))
-    assert {"Connect Four", "Player 1 to move", "board", "player 0: column 3"} <= set(
+    assert {"Connect Four", "Player 1 to move", "board", "Player 0: column 3"} <= set(
         re.findall('aria-label="(.*?)"', svg)
     )
 

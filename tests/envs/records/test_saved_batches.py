@@ -12,11 +12,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from meeplezoo.envs import Game, GameBatch, game_names, make_game
+from meeplezoo.envs import Game, GameBatch, make_game
 from meeplezoo.envs.engine.rewards import REWARD_SETTINGS, outcome_dtype
-from meeplezoo.envs.registry import describe
+from meeplezoo.envs.registry import BUILT_IN, describe
 
-NAMES = game_names()
+NAMES = tuple(BUILT_IN)
 Change = Callable[[np.ndarray], None]
 
 _OUTCOME = outcome_dtype(4)
