@@ -1,6 +1,5 @@
 """How often kernels have been compiled for a game."""
 
-
 from meeplezoo.envs.engine import batch
 from meeplezoo.envs.engine.dispatch import games_of_types
 
