@@ -205,7 +205,7 @@ class GameBatch:
             if not 0 <= game < self.num_games:
                 raise ValueError(f"games must be from 0 to {self.num_games - 1}, not {game}")
             if (games[:refused] == game).any():
-                raise ValueError(f"games must all be different, but {game} stands there twice")
+                raise ValueError(f"games must all be different, but {game} is given twice")
             self._raise_illegal(game, actions[refused])
 
     def _know_mask(self, name: str, mask: Any) -> np.ndarray:
@@ -224,7 +224,7 @@ class GameBatch:
     def _output(self, name: str, array: Any, dtype: type, shape: tuple[int, ...]) -> np.ndarray:
         view = output_array(array, name, dtype, shape)
         if shares_memory(view, self._states, self._finals, self._outcomes, self._choice_streams):
-            raise ValueError(f"{name} must be an array of its own, but it shares memory with the games")
+            raise ValueError(f"{name} must not share memory with the games")
         return view
 
     def _refuse_blank(self) -> NoReturn:

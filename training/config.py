@@ -52,21 +52,21 @@ class TrainingConfig:
     game: str = _setting("name of the game")
     options: dict[str, Any] = field(
         default_factory=dict,
-        metadata={"help": "options of the game; those left out are as the game has them", "of": ALGORITHMS},
+        metadata={"help": "options of the game; others have their defaults", "of": ALGORITHMS},
     )
-    observation: str | None = _setting("form of the observations; null is the game's first", None)
-    rewards: str = _setting("what a learner is paid at the end of a game", "margin", choices=REWARDS, of=_BOTH_PPO)
+    observation: str | None = _setting("encoding of the observations; null: the first of the game", None)
+    rewards: str = _setting("reward of the learner at the end of a game", "margin", choices=REWARDS, of=_BOTH_PPO)
     dense: bool = _setting(
-        "rewards margin: pay every change when it comes instead of all at the end", False, of=_BOTH_PPO
+        "with rewards margin: reward every change of the margin at once instead of all at the end", False, of=_BOTH_PPO
     )
-    seed: int = _setting("seed of everything that is drawn", 0, low=0, high=MAX_SEED)
+    seed: int = _setting("seed of all random numbers", 0, low=0, high=MAX_SEED)
     run: str | None = _setting("run folder; null makes runs/<config>-<date-time>", None)
 
     decisions: int = _setting("decisions to learn from, rounded up to whole iterations", low=1, high=10**12)
-    minutes: float | None = _setting("stop earlier after this time; null for no limit", None, low=0.0, high=1e7)
-    games: int = _setting("games side by side", 256, low=1, high=10**6)
+    minutes: float | None = _setting("time limit; null for none", None, low=0.0, high=1e7)
+    games: int = _setting("number of games side by side", 256, low=1, high=10**6)
     rollout: int = _setting(
-        "decisions per game and iteration: the learner's (maskable_ppo), everybody's (ppo, alphazero)",
+        "decisions per game and iteration: of the learner (maskable_ppo), of all players (ppo, alphazero)",
         16,
         low=1,
         high=10**5,
@@ -79,62 +79,81 @@ class TrainingConfig:
     )
     channels: int = _setting("channels of the convolutions of the network cells", 16, low=1, high=4096)
     hidden: tuple[int, ...] = _setting("widths of the hidden layers", (256, 256), low=1, high=2**16)
-    shared: bool = _setting("whether policy and value have the hidden layers in common", False, of=_OWN)
+    shared: bool = _setting("whether policy and value share the hidden layers", False, of=_OWN)
     heuristic: bool = _setting(
-        "whether the policy begins as the game's heuristic and learns what to add to its values", False, of=_ZERO
+        "whether the policy starts as the heuristic of the game and learns corrections", False, of=_ZERO
     )
     heuristic_input: bool = _setting(
-        "whether the network sees the heuristic's values, too; needs heuristic", False, of=_ZERO
+        "whether the heuristic values are an input of the network; needs heuristic", False, of=_ZERO
     )
     activation: str = _setting("activation of the hidden layers", "relu", choices=ACTIVATIONS, of=_SB3)
     minibatch: int = _setting("decisions per gradient step", 1024, low=2, high=10**8)
     epochs: int = _setting("passes over each rollout", 4, low=1, high=1000, of=_BOTH_PPO)
-    learning_rate: float = _setting("learning rate of Adam at the start", 1e-3, low=0.0, high=10.0)
-    final_learning_rate: float = _setting("learning rate at the end, reached linearly", 1e-4, low=0.0, high=10.0)
+    learning_rate: float = _setting("initial learning rate of Adam", 1e-3, low=0.0, high=10.0)
+    final_learning_rate: float = _setting("final learning rate, reached linearly", 1e-4, low=0.0, high=10.0)
     gamma: float = _setting("discount per decision", 1.0, low=0.0, high=1.0, of=_BOTH_PPO)
     gae_lambda: float = _setting("lambda of generalised advantage estimation", 0.95, low=0.0, high=1.0, of=_BOTH_PPO)
     clip: float = _setting("clip range of the policy ratio", 0.2, low=0.0, high=100.0, of=_BOTH_PPO)
     entropy: float = _setting("weight of the entropy bonus", 0.01, low=0.0, high=1000.0, of=_BOTH_PPO)
     value_weight: float = _setting("weight of the value loss", 0.5, low=0.0, high=1000.0)
-    max_gradient: float = _setting("largest norm of the gradient", 0.5, low=0.0, high=1e9)
+    max_gradient: float = _setting("maximum norm of the gradient", 0.5, low=0.0, high=1e9)
     target_kl: float | None = _setting(
-        "stop the epochs of an iteration at 1.5 times this KL; null: never", None, low=0.0, high=1000.0, of=_BOTH_PPO
+        "stop the epochs of an iteration at 1.5 times this KL divergence; null: never",
+        None,
+        low=0.0,
+        high=1000.0,
+        of=_BOTH_PPO,
     )
     compile: bool = _setting("compile the network with torch.compile", False, of=_PPO)
     precision: str = _setting(
-        "numbers of the network's layers, while ppo learns or alphazero plays", "float32", choices=PRECISIONS, of=_OWN
+        "floating-point format of the network while ppo learns or alphazero plays",
+        "float32",
+        choices=PRECISIONS,
+        of=_OWN,
     )
 
     share_current: float = _setting(
-        "share of opponents that are the learner as it is, relative to the others", 0.4, low=0.0, high=1e6, of=_SB3
+        "weight of the current learner among the opponents", 0.4, low=0.0, high=1e6, of=_SB3
     )
     share_past: float = _setting(
-        "share of opponents that are past selves; the learner itself before the first", 0.4, low=0.0, high=1e6, of=_SB3
+        "weight of past selves among the opponents; of the current learner before the first",
+        0.4,
+        low=0.0,
+        high=1e6,
+        of=_SB3,
     )
-    share_baselines: float = _setting("share of opponents that are baselines", 0.2, low=0.0, high=1e6, of=_SB3)
+    share_baselines: float = _setting("weight of baselines among the opponents", 0.2, low=0.0, high=1e6, of=_SB3)
     share_league: float = _setting(
-        "share of games with opponents of the league; in the others all seats learn", 0.5, low=0.0, high=1.0, of=_PPO
+        "probability of a game with opponents of the league; in the others all seats learn",
+        0.5,
+        low=0.0,
+        high=1.0,
+        of=_PPO,
     )
     league_floor: float = _setting(
-        "share of the league's games that all opponents have equally, whatever their win rates",
+        "fraction of the league games with uniformly drawn opponents",
         0.2,
         low=0.0,
         high=1.0,
         of=_PPO,
     )
     league_power: float = _setting(
-        "an opponent is drawn by (1 - the learner's win rate) to this power", 2.0, low=0.0, high=1000.0, of=_PPO
+        "an opponent is drawn in proportion to (1 - win rate of the learner) to this power",
+        2.0,
+        low=0.0,
+        high=1000.0,
+        of=_PPO,
     )
     baselines: tuple[str, ...] = _setting(
-        "agents that are opponents besides past selves", ("random", "greedy"), of=_BOTH_PPO
+        "agents that are opponents, besides past selves", ("random", "greedy"), of=_BOTH_PPO
     )
-    pool_size: int = _setting("past selves that are kept, the oldest goes first", 4, low=0, high=1000, of=_BOTH_PPO)
-    snapshot_interval: int = _setting("iterations from one past self to the next", 25, low=1, high=10**9, of=_BOTH_PPO)
+    pool_size: int = _setting("number of past selves; the oldest is replaced first", 4, low=0, high=1000, of=_BOTH_PPO)
+    snapshot_interval: int = _setting("iterations between two past selves", 25, low=1, high=10**9, of=_BOTH_PPO)
 
-    simulations: int = _setting("simulations of a search while learning", 16, low=2, high=10**5, of=_ZERO)
-    considered: int = _setting("actions that a search considers at its root", 8, low=2, high=10**5, of=_ZERO)
+    simulations: int = _setting("simulations of a search in self-play", 16, low=2, high=10**5, of=_ZERO)
+    considered: int = _setting("actions considered at the root of a search", 8, low=2, high=10**5, of=_ZERO)
     leaf_plies: int = _setting(
-        "greedy plies from the leaf of a search to the position that is valued; 0 values the leaf",
+        "greedy plies from a leaf to the evaluated position; 0 evaluates the leaf",
         0,
         low=0,
         high=10_000,
@@ -144,75 +163,71 @@ class TrainingConfig:
         "weight of the policy in a search below its root", 0.15, low=0.0, high=1000.0, of=_ZERO
     )
     policy_scale: float = _setting(
-        "how far what a search found moves the policy that is learned; less than 1 where few simulations say little",
+        "scale of the improvement of the policy target by a search; below 1 where few simulations are noisy",
         1.0,
         low=0.0,
         high=1000.0,
         of=_ZERO,
     )
     search_share: float = _setting(
-        "share of decisions that are searched; the others follow the policy and teach the values alone",
+        "probability that a decision is searched; the others follow the policy and train the values alone",
         1.0,
         low=0.0,
         high=1.0,
         of=_ZERO,
     )
     value: str = _setting(
-        "what values are: the return, or what it will be beyond the margin as it stands (change) or would be if all "
-        "that is owed was settled now (settled; the network sees that margin then if it sees the heuristic)",
+        "what values predict: the return, or the change of the margin from the current one (change) or from the "
+        "projected one (settled; then an input of the network, with heuristic_input)",
         "return",
         choices=("return", "change", "settled"),
         of=_ZERO,
     )
     win_weight: float = _setting(
-        "weight of winning in what is learned to be expected; the rest is the squashed margin",
+        "weight of winning in a return; the rest is the squashed margin",
         0.5,
         low=0.0,
         high=1.0,
         of=_ZERO,
     )
     outcome_weight: float = _setting(
-        "weight of a game's outcome in the target of the value; the rest is what the search found",
+        "weight of the outcome in the value target; the rest is the value of the search",
         0.75,
         low=0.0,
         high=1.0,
         of=_ZERO,
     )
-    window: int = _setting("decisions that are kept to learn from", 200_000, low=1, high=10**9, of=_ZERO)
-    reuse: float = _setting(
-        "how often a decision is learned from, on the average", 4.0, low=0.0, high=10_000.0, of=_ZERO
-    )
-    symmetries: bool = _setting("turn what is learned from by the game's symmetries", True, of=_ZERO)
+    window: int = _setting("size of the replay buffer in decisions", 200_000, low=1, high=10**9, of=_ZERO)
+    reuse: float = _setting("how often a decision is sampled, on average", 4.0, low=0.0, high=10_000.0, of=_ZERO)
+    symmetries: bool = _setting("transform minibatches by random symmetries of the game", True, of=_ZERO)
     averaging: float = _setting(
-        "share of the old in the running mean of the network's weights that plays, after each step; 0: no mean",
+        "decay of the moving average of the weights that plays, per step; 0: no average",
         0.0,
         low=0.0,
         high=1.0,
         of=_ZERO,
     )
     weight_decay: float = _setting("weight decay of AdamW", 1e-4, low=0.0, high=1000.0, of=_ZERO)
-    warm_agent: str = _setting("agent whose games are learned from before the first search", "greedy", of=_ZERO)
-    warm_decisions: int = _setting(
-        "decisions of those games; 0 begins from nothing", 100_000, low=0, high=10**9, of=_ZERO
-    )
-    warm_epochs: int = _setting("passes over them", 4, low=1, high=1000, of=_ZERO)
+    warm_agent: str = _setting("agent that is imitated before the first search", "greedy", of=_ZERO)
+    warm_decisions: int = _setting("decisions of that agent; 0: no imitation", 100_000, low=0, high=10**9, of=_ZERO)
+    warm_epochs: int = _setting("passes over these decisions", 4, low=1, high=1000, of=_ZERO)
     warm_exploration: float = _setting(
-        "share of random moves in them, not learned from", 0.1, low=0.0, high=1.0, of=_ZERO
+        "probability of a random move in imitated games; such moves are not learned", 0.1, low=0.0, high=1.0, of=_ZERO
     )
-    players: int = _setting("threads that play, each its share of the games", 1, low=1, high=256, of=_ZERO)
+    players: int = _setting("threads that play, each with an equal part of the games", 1, low=1, high=256, of=_ZERO)
 
     evaluation_opponents: tuple[str, ...] = _setting("agents to evaluate against", ("random", "greedy"))
     evaluation_simulations: int = _setting(
-        "simulations of the learner's searches in evaluations; 0: none", 0, low=0, high=10**6, of=_OWN
+        "simulations of a search in evaluations; 0: no search", 0, low=0, high=10**6, of=_OWN
     )
     evaluation_interval: int = _setting(
-        "iterations between evaluations; one more is made at the end", 25, low=1, high=10**9
+        "iterations between evaluations; the last one is at the end", 25, low=1, high=10**9
     )
     evaluation_games: int = _setting("games per opponent and evaluation", 400, low=1, high=10**7)
     checkpoint_interval: int = _setting("iterations between checkpoints", 10, low=1, high=10**9)
 
     threads: int = _setting("threads of torch", 1, low=1, high=256)
-    device: str = _setting("torch's device, like cpu or cuda", "cpu")
+    device: str = _setting("device of torch, like cpu or cuda", "cpu")
 
     def __post_init__(self) -> None:
         for one in fields(self):

@@ -137,7 +137,7 @@ def _has_full_line(state: np.void, player: int) -> bool:
 def _check_offer(options: dict[str, Any], state: np.void) -> None:
     state["phase"] = OFFER
     if state["tiles_left"] == 0:
-        refuse("factories", "no tile lies in the factories and the centre, so the offer is over")
+        refuse("factories", "no tiles are in the factories and the centre, so the offer is over")
     factories = state["sources"][1:].sum(axis=1)[: num_factories(options["num_players"])]
     partial = np.flatnonzero((factories > 0) & (factories < 4))
     if len(partial) and (len(partial) > 1 or factories[partial[0] + 1 :].any() or state["bag"].any()):
@@ -171,7 +171,7 @@ def _check_tiling(options: dict[str, Any], own: dict[str, Any], state: np.void) 
         refuse("row", f"line {row} of player {player} is not full")
     columns = open_columns(state, player, row)
     if columns & (columns - 1) == 0:
-        refuse("row", "fewer than two columns are open, so that there is nothing to choose")
+        refuse("row", "fewer than two columns are open, so there is no choice")
     for line in range(row):
         if state["line_count"][player, line] == line + 1:
             refuse(f"players[{player}].lines[{line}]", f"is full, but row {row} is being tiled already")
@@ -198,7 +198,7 @@ def _check_over(options: dict[str, Any], state: np.void) -> None:
 
 def _check_table_empty(state: np.void) -> None:
     if state["tiles_left"]:
-        refuse("factories", "tiles lie in the factories or the centre, so the offer is not over")
+        refuse("factories", "there are tiles in the factories or the centre, so the offer is not over")
 
 
 def ending_error(state: np.void) -> str | None:
@@ -209,5 +209,5 @@ def ending_error(state: np.void) -> str | None:
     if state["status"] == TRUNCATED and (complete or not at_limit):
         return "truncated is true, but the game did not reach max_rounds without a complete row"
     if state["status"] == ENDED and not complete and (at_limit or not empty):
-        return "the game is over, but no row is complete, and neither bag and lid are empty nor is it cut off"
+        return "the game is over, but no row is complete, bag and lid are not empty, and it is not truncated"
     return None

@@ -10,15 +10,15 @@ from .state import COLOURED, FLOOR_SPACES, GREY, MARKER_IN_CENTRE, NUM_COLOURS, 
 
 FAULTS = (
     "",
-    "something stands in the fields of players or factories that are not in the game",
-    "round, start or marker is one that the options exclude",
+    "fields of players or factories that are not in the game are not 0",
+    "round, start or marker is impossible with these options",
     "a pattern line has a colour and no tiles, tiles and no colour, or more tiles than spaces",
-    "the pieces on a floor line are not as many as it counts",
-    "a tile of a wall, or a line beside it, has a colour that may not be there",
+    "the number of pieces on a floor line differs from its count",
+    "a tile of a wall, or a line beside it, has a colour that is not allowed there",
     f"there are not {TILES_PER_COLOUR} tiles of each colour",
-    "the tiles in factories and centre are not as many as the record counts",
-    "the derived fields do not follow from the others",
-    "the phase does not agree with tiles and lines",
+    "the number of tiles in factories and centre differs from the record's count",
+    "the derived fields differ from those computed from the others",
+    "the phase is impossible with these tiles and lines",
 )
 _ABSENT, _OPTIONS, _LINE, _FLOOR, _WALL, _TILES, _TABLE, _DERIVED, _PHASE = range(1, len(FAULTS))
 

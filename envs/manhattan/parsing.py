@@ -161,7 +161,7 @@ def _check_build(options: dict[str, Any], state: np.void) -> None:
     player, start = int(state["to_move"]), int(state["start"])
     left = int(state["drafted"][[player + 2 * own for own in range(colours_per_player(players))]].sum())
     if left == 0:
-        refuse("drafted", f"player {player} is to build, but has no part in front of him")
+        refuse("drafted", f"player {player} is to build, but has no selected part")
     for turn in range(players):
         other = (start + turn) % players
         has_built = turn < (player - start) % players
@@ -178,4 +178,4 @@ def _check_over(options: dict[str, Any], state: np.void) -> None:
 
 def ending_error(state: np.void) -> str | None:
     """Return why a finished game cannot have ended like this (M23), or None if it can."""
-    return None if state["status"] == ENDED else "truncated is true, but this game is never cut off"
+    return None if state["status"] == ENDED else "truncated is true, but this game is never truncated"

@@ -9,13 +9,13 @@ from .state import BUILD, COPIES, DRAFT, HAND_SIZE, NUM_CARDS, NUM_CITIES, NUM_L
 
 FAULTS = (
     "",
-    "something stands in the fields of players or colours that are not in the game",
-    "round, start and the colour of the draft do not fit together",
-    "a tower's owner or height does not follow from its storeys",
+    "fields of players or colours that are not in the game are not 0",
+    "round, start and the colour of the draft are inconsistent",
+    "a tower's owner or height is inconsistent with its storeys",
     "a colour has more parts than it can have, in stock or on the table",
-    f"a hand has not {HAND_SIZE} cards, there are not {COPIES} of each, or the deck is empty or miscounted",
-    "the parts in stock are not those of the phase, the round and the player to move",
-    "a game of Manhattan is never cut off, and has no parts in stock when it is over",
+    f"a hand does not have {HAND_SIZE} cards, there are not {COPIES} of each, or the deck is empty or miscounted",
+    "the parts in stock are wrong for the phase, the round and the player to move",
+    "a game of Manhattan is never truncated, and has no parts in stock when it is over",
 )
 _ABSENT, _ROUND, _TOWER, _PARTS, _CARDS, _STOCK, _OVER = range(1, len(FAULTS))
 

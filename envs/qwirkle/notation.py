@@ -81,7 +81,7 @@ def _place_action(options: dict[str, Any], key: str, value: Any, state: np.void 
             refuse(key, f"must be a cell of the window of {size} x {size}, not {value!r}")
         return int(PLACE + y * size + x)
     if state is None:
-        refuse(key, "where a cell lies in the window depends on the table: the state is needed")
+        refuse(key, "the cell of the window depends on the table: the state is needed")
     width = int(state["right"]) - int(state["left"]) + 1
     height = int(state["bottom"]) - int(state["top"]) + 1
     inside = -1 <= x - int(state["left"]) <= width and -1 <= y - int(state["top"]) <= height

@@ -96,7 +96,7 @@ def _place_board(tiles: dict[Cell, int], placed: list[Cell], state: np.void) -> 
         if cell not in tiles:
             refuse(f"turn.placed[{k}]", f"no tile lies at {list(cell)}")
         if cell in placed[:k]:
-            refuse(f"turn.placed[{k}]", f"{list(cell)} stands there twice")
+            refuse(f"turn.placed[{k}]", f"{list(cell)} is given twice")
     waiting = {cell for cell in tiles if cell not in placed}
     if waiting and (0, 0) not in waiting:
         refuse("turn.placed", "the first tile of the game, at [0, 0], cannot be placed in a later turn")
@@ -131,7 +131,7 @@ def _check_lines(tiles: dict[Cell, int]) -> None:
             alike = len({kind // 6 for kind in run}) == 1 or len({kind % 6 for kind in run}) == 1
             if len(set(run)) < len(run) or not alike:
                 names = ", ".join(KINDS[kind] for kind in run)
-                refuse("board", f"the tiles from [{x}, {y}] on are no line: {names}")
+                refuse("board", f"the tiles from [{x}, {y}] on are not a line: {names}")
 
 
 def _fill_turn(
@@ -144,7 +144,7 @@ def _fill_turn(
     _check_hand_sizes(options, state, player, used)
     strict = options["opening"] == "strict"
     if strict and state["turn_number"] > 1 and state["tiles_on_table"] == 0:
-        refuse("board", "is empty, although the opening has been laid in turn 1")
+        refuse("board", "is empty, although the opening was placed in turn 1")
     if state["turn_number"] == 1 and state["tiles_on_table"] > 0:
         refuse("board", "holds tiles of an earlier turn, but this is turn 1")
     if state["passes"] and state["bag"].any():
@@ -236,5 +236,5 @@ def ending_error(state: np.void) -> str | None:
     if state["status"] == TRUNCATED and (ended or not at_limit):
         return "truncated is true, but the game did not reach max_turns without another end"
     if state["status"] == ENDED and not ended:
-        return "the game is over, but no hand is empty, not all have passed, and it is not cut off"
+        return "the game is over, but no hand is empty, not all have passed, and it is not truncated"
     return None

@@ -11,15 +11,15 @@ from .state import COPIES, FIRST_SLOT, HAND_SIZE, NUM_CELLS, NUM_KINDS, STRICT, 
 
 FAULTS = (
     "",
-    "something stands in the fields of players who are not in the game",
-    "hands, bag or tiles laid aside are not as many as the record counts",
+    "fields of players who are not in the game are not 0",
+    "the number of tiles in hands, in the bag or set aside differs from the record's count",
     f"there are not {COPIES} tiles of each kind",
     "the extent of the table or the number of its tiles is wrong",
-    "tiles in a row or a column of the table are no line",
-    "the empty cells beside tiles, or what they admit, are wrong",
+    "tiles in a row or a column of the table are not a line",
+    "the empty cells next to tiles, or the kinds they allow, are wrong",
     "the tiles of the table are not connected",
-    "turn_number or passes is one that options or bag exclude",
-    "the running turn cannot have come about",
+    "turn_number or passes is impossible with these options or this bag",
+    "the current turn is impossible",
 )
 _ABSENT, _COUNTS, _TILES, _EXTENT, _LINE, _FRONTIER, _CONNECTED, _NUMBERS, _TURN = range(1, len(FAULTS))
 

@@ -42,8 +42,8 @@ def save_batch(batch: GameBatch, path: Path) -> None:
         "observation": batch.game.observation,
         "threads": batch.threads,
     }
-    head = {_HEAD: np.array(json.dumps(header))}
-    arrays: dict[str, Any] = {**head, **batch.get_state(), _SETTINGS: batch.settings.view(np.uint8)}
+    text = np.array(json.dumps(header))
+    arrays: dict[str, Any] = {_HEAD: text, **batch.get_state(), _SETTINGS: batch.settings.view(np.uint8)}
     with write_atomically(path) as file:
         np.savez(file, **arrays)
 

@@ -59,9 +59,9 @@ class StateDoor:
         if not one_record and not isinstance(state, np.void):
             raise ValueError(f"a state of {self._name} must be one record, as Game.new makes them, not {_kind(state)}")
         if state.dtype is not self._dtype and state.dtype != self._dtype:
-            raise ValueError(f"a state of {self._name} must have the fields of its records, not other ones")
+            raise ValueError(f"a state of {self._name} must have the fields of its records, not others")
         if to_write and not state.flags.writeable:
-            raise ValueError("the state is read-only, so that nothing can be played in it")
+            raise ValueError("the state is read-only, so no move can be played in it")
         batch = as_batch(state)
         if not batch.flags.writeable:
             batch = batch.copy()
@@ -77,7 +77,7 @@ class StateDoor:
         if batch.flags.carray:
             return batch
         if to_write:
-            raise ValueError("the state is misaligned, so that nothing can be played in it; make a copy of it")
+            raise ValueError("the state is misaligned, so no move can be played in it; make a copy of it")
         return batch.copy()
 
     def many(self, states: Any) -> np.ndarray:

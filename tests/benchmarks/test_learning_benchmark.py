@@ -293,7 +293,7 @@ def test_a_folder_is_neither_used_twice_nor_mixed_up(tmp_path, capsys):
 
 def test_quick_is_one_game_and_small():
     chosen = learning._parser().parse_args(["--quick", "--seeds", "3"])
-    settings = learning._checked(chosen)
+    settings = learning._check_arguments(chosen)
     assert (chosen.games, chosen.seeds) == (["azul"], 3)
     assert (settings.minutes, settings.points, settings.games_per_evaluation) == (2.0, 4, 100)
 
@@ -406,10 +406,10 @@ def test_an_interrupted_run_is_saved_and_goes_on(tmp_path):
     overrides = [*TINY_OF_ZERO, "evaluation_opponents=[random]", "evaluation_games=2", "seed=0"]
     plan = Plan("azul/alphazero", overrides, str(tmp_path / "run"), False, throughput, 5.0, 2, ["random"], 2)
     job = Job("one", asdict(plan), plan.result, tmp_path / "plan.json", tmp_path / "log.txt")
-    run = RunFolder(plan.folder)
+    folder = RunFolder(plan.folder)
 
     def stop_soon():
-        while not run.metrics.is_file() or len(run.read_metrics()) < 2:
+        while not folder.metrics.is_file() or len(folder.read_metrics()) < 2:
             time.sleep(0.05)
         os.kill(os.getpid(), signal.SIGTERM)
 
@@ -417,13 +417,13 @@ def test_an_interrupted_run_is_saved_and_goes_on(tmp_path):
     with pytest.raises(Interrupted):
         run_jobs([job], 1, "runs")
     assert not plan.result.exists()
-    assert run.checkpoint.is_file()
-    before = run.read_metrics()
+    assert folder.checkpoint.is_file()
+    before = folder.read_metrics()
     trained = before[-1]["training_seconds"]
     assert 0 < trained < 300
     # of its time a second is left
     assert run(replace(plan, minutes=(trained + 1) / 60)) == 0
-    after = run.read_metrics()
+    after = folder.read_metrics()
     assert after[: len(before)] == before
     result = json.loads(plan.result.read_text())
     assert result["training_seconds"] == after[-1]["training_seconds"] > trained + 0.5

@@ -249,10 +249,10 @@ def test_estimates_count_what_is_made():
         estimate = estimate_memory(config, game)
         learner = make_algorithm(config, game)
         if algorithm == "alphazero":
-            made = sum(getattr(learner.window, name).nbytes for name in learner.window.NAMES)
-            assert made <= estimate["the window (window)"] < 1.2 * made
+            made = sum(getattr(learner.replay_buffer, name).nbytes for name in learner.replay_buffer.NAMES)
+            assert made <= estimate["the replay buffer (window)"] < 1.2 * made
         elif algorithm == "ppo":
-            rollout = vars(learner.games.rollout).values()
+            rollout = vars(learner.collector.rollout).values()
             made = sum(one.nbytes for one in rollout)
             assert made <= estimate["rollouts (games x rollout)"] < 2.5 * made
         else:

@@ -254,11 +254,11 @@ def test_an_opponent_is_made_once_and_begins_anew_with_every_seed(tmp_path):
 def test_agents_given_as_objects_stay_what_they_are():
     first = FirstLegal()
     env = gymnasium.make(ID, opponents=["greedy", first], num_players=3).unwrapped
-    greedy = env._seated.opponents[0]
+    greedy = env._opponent_batch.opponents[0]
     for seed in (1, 2):
         env.reset(seed=seed)
-        assert env._seated.opponents[0] is greedy
-        assert env._seated.opponents[1] is first
+        assert env._opponent_batch.opponents[0] is greedy
+        assert env._opponent_batch.opponents[1] is first
 
 
 def test_seats_rotate_and_random_seats_are_even():

@@ -300,7 +300,7 @@ def test_what_is_no_integer_is_no_action(form):
     for each in (env, other):
         each.step(legal(each))
     np.testing.assert_array_equal(
-        *[each.state() if form is not single else each._seated.observation for each in (env, other)]
+        *[each.state() if form is not single else each._opponent_batch.observation for each in (env, other)]
     )
 
 

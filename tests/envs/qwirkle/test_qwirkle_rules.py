@@ -12,7 +12,7 @@ from reference_data import golden_files, move_key, read_lines
 from meeplezoo.envs import Game, GameBatch, IllegalMove, make_game
 from meeplezoo.envs.engine.batch import determinize_games, write_projected_scores
 from meeplezoo.envs.qwirkle import rules
-from meeplezoo.envs.qwirkle.board import admitted
+from meeplezoo.envs.qwirkle.board import allowed_kinds
 from meeplezoo.envs.qwirkle.state import COLOURS, END, FIRST_SLOT, KINDS, SHAPES
 
 OPTIONS = [{"num_players": players, "opening": opening} for players in (2, 3, 4) for opening in ("strict", "free")]
@@ -208,8 +208,8 @@ def test_frontier_holds_what_each_cell_admits() -> None:
             for slot in range(int(state["frontier_count"])):
                 cell = np.int64(state["frontier_cell"][slot])
                 assert state["board"][cell] == FIRST_SLOT + slot
-                assert state["frontier_row"][slot] == admitted(state, cell, 1, 0)
-                assert state["frontier_column"][slot] == admitted(state, cell, 0, 1)
+                assert state["frontier_row"][slot] == allowed_kinds(state, cell, 1, 0)
+                assert state["frontier_column"][slot] == allowed_kinds(state, cell, 0, 1)
 
 
 @pytest.mark.parametrize("board_size", [7, 8, 12])

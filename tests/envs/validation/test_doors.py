@@ -200,7 +200,7 @@ def test_games_of_step_subset_are_checked(name: str, check: bool) -> None:
         with pytest.raises(ValueError, match=f"games must be from 0 to 4, not {wrong}"):
             batch.step_subset(np.array([0, 2, wrong]), actions[[0, 2, 0]], check=check)
     for repeated in ([1, 3, 1], [4, 4, 0]):
-        with pytest.raises(ValueError, match=f"games must all be different, but {repeated[0]} stands there twice"):
+        with pytest.raises(ValueError, match=f"games must all be different, but {repeated[0]} is given twice"):
             batch.step_subset(np.array(repeated), actions[repeated], check=check)
     with pytest.raises(ValueError, match=r"actions must have the shape \(2,\), not \(3,\)"):
         batch.step_subset(np.array([1, 3]), actions[:3], check=check)
@@ -365,7 +365,7 @@ def test_outputs_that_cannot_be_written_are_refused(name: str) -> None:
     own = records.states.view(np.uint8)
     if own.size >= 40 * game.num_actions:
         mask = own[: 40 * game.num_actions].view(np.int8).reshape(40, game.num_actions)
-        with pytest.raises(ValueError, match="mask must be an array of its own"):
+        with pytest.raises(ValueError, match="mask must not share memory"):
             records.step(records.random_actions(), mask=mask)
 
 
