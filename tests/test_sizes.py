@@ -210,7 +210,7 @@ def test_numbers_of_games_have_bounds():
 
 def test_seeds_of_late_rounds_cost_nothing():
     np.testing.assert_array_equal(MatchSeeds(5, first_deal=21).of_games(0, 7, 1), game_seeds(5, 28)[21:])
-    np.testing.assert_array_equal(game_seeds(5, 3, first=10**9), game_seeds(int(game_seeds(5, 1, first=10**9)[0]), 3))
+    np.testing.assert_array_equal(game_seeds(5, 3, start=10**9), game_seeds(int(game_seeds(5, 1, start=10**9)[0]), 3))
 
 
 def test_line_ups_are_counted_without_making_them():

@@ -227,7 +227,7 @@ def test_files_are_utf_8_whatever_the_locale(tmp_path, monkeypatch):
     # what files are opened with that are not told their encoding
     monkeypatch.setattr("io.text_encoding", lambda encoding, *_: encoding or "ascii")
     folder = TournamentFolder(tmp_path / "cup")
-    folder.begin(settings)
+    folder.create(settings)
     assert "zwölf ±" in (tmp_path / "cup" / "tournament.yaml").read_text(encoding="utf-8")
     play_tournament(settings, folder)
     assert folder.read_settings().names == settings.names

@@ -79,16 +79,16 @@ def test_networks_are_read_with_the_default(tmp_path):
     torch = pytest.importorskip("torch")
     torch.manual_seed(0)
     game = make_game("stones")
-    architecture = Architecture(kind="mlp", hidden=(8,))
+    architecture = Architecture(kind="mlp", hidden_sizes=(8,))
     save_network(
         tmp_path / "old.safetensors", build(game, architecture), make_metadata(game, architecture, "return", {})
     )
     content = (tmp_path / "old.safetensors").read_bytes().replace(b"stones", b"pebble")
     (tmp_path / "old.safetensors").write_bytes(content)
-    _, head = load_network(tmp_path / "old.safetensors")
-    assert head.options == make_game("pebble").options
+    _, metadata = load_network(tmp_path / "old.safetensors")
+    assert metadata.options == make_game("pebble").options
     agent = make_agent(f"net:{tmp_path / 'old.safetensors'},sims=2", make_game("pebble"), 1)
-    check_fits(agent.head, make_game("pebble"))
+    check_fits(agent.metadata, make_game("pebble"))
     with pytest.raises(ValueError, match="with ending=usual, not with ending=other"):
         make_agent(f"net:{tmp_path / 'old.safetensors'}", make_game("pebble", ending="other"))
 

@@ -205,7 +205,7 @@ def test_memory_is_closed_while_bots_run(folder):
     assert is_open()
     first, second = (make_agent(BOT, AZUL, 0) for _ in range(2))
     assert not is_open()
-    first._session._drop()
+    first._session._discard_process()
     assert not is_open()
     del second
     assert is_open()

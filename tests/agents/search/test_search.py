@@ -589,7 +589,7 @@ def ticking(monkeypatch, game, seconds=TICK, loading=0.0):
 
 
 @pytest.mark.parametrize(
-    ("budget", "seconds", "simulations"),
+    ("budget", "seconds", "num_simulations"),
     [
         (f"seconds={50 * TICK}", TICK, 50),
         (f"seconds={50 * TICK},sims=1000", TICK, 50),
@@ -609,7 +609,7 @@ def test_seconds_end_a_search(monkeypatch, budget, seconds, num_simulations):
 
 
 @pytest.mark.parametrize(
-    ("budget", "limit", "simulations"),
+    ("budget", "limit", "num_simulations"),
     [
         ("sims=1000", 100 * TICK, 90),
         ("sims=60", 100 * TICK, 60),
