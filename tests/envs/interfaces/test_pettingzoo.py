@@ -3,6 +3,8 @@
 import copy
 import importlib
 import pickle
+import subprocess
+import sys
 import warnings
 from itertools import cycle, islice
 from pathlib import Path
@@ -397,3 +399,12 @@ def test_bad_seeds_and_agents_are_refused():
     env.reset(seed=0)
     with pytest.raises(ValueError, match="no agent 'player_7'; the agents are player_0, player_1"):
         env.observe("player_7")
+
+
+def test_pettingzoo_modules_are_attributes_of_the_environments():
+    code = (
+        "import meeplezoo.envs; print(meeplezoo.envs.azul_v0.env().metadata['name']);"
+        "print(hasattr(meeplezoo.envs, 'azul_v9'))"
+    )
+    shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)
+    assert shown.stdout.split() == ["azul_v0", "False"]
