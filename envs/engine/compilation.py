@@ -26,6 +26,10 @@ Integer = int | np.int64 | np.uint64
 Truth = bool | np.bool_
 """A boolean in a kernel: often a numpy boolean in plain Python."""
 
+# without numba's runtime: kernels allocate nothing (code that does is refused), and passing an array on costs nothing,
+# where numba would count its references with atomic operations
+KERNEL_OPTIONS: dict[str, Any] = {"error_model": "numpy", "_nrt": False}
+
 # numba sets its configuration at run time, which type checkers do not see
 _numba_settings: Any = numba.config
 JIT_DISABLED = bool(_numba_settings.DISABLE_JIT)
@@ -65,7 +69,7 @@ if not JIT_DISABLED:
 
 def kernel(function: Function) -> Function:
     """Compile a function of arrays and scalars on first use; the code is cached, releases the GIL and never raises."""
-    compile_lazily: Any = numba.njit(nogil=True, error_model="numpy")
+    compile_lazily: Any = numba.njit(nogil=True, **KERNEL_OPTIONS)
     compiled: Any = compile_lazily(function)
     if not JIT_DISABLED:
         compiled._cache = KernelCache(function)
@@ -75,6 +79,6 @@ def kernel(function: Function) -> Function:
 
 def inline_kernel(function: Function) -> Function:
     """Inline a kernel into its callers, so that constant arguments become constants in its code."""
-    copy_in: Any = numba.njit(inline="always", error_model="numpy")
+    copy_in: Any = numba.njit(inline="always", **KERNEL_OPTIONS)
     compiled: Function = copy_in(function)
     return compiled

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numba.extending import overload
 
-from .compilation import Integer, kernel
+from .compilation import KERNEL_OPTIONS, Integer, kernel
 from .dispatch import kernels_of, kernels_of_type
 
 SCRATCH_SIZE = 1024
@@ -151,7 +151,7 @@ def _write_equal_values(state: np.void, values: np.ndarray, scratch: np.ndarray)
 
 
 # otherwise numba would compare the annotations of the two functions
-_overload = partial(overload, strict=False)
+_overload = partial(overload, strict=False, jit_options=KERNEL_OPTIONS)
 
 
 @_overload(reset)

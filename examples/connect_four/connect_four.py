@@ -40,7 +40,7 @@ def apply(state: np.void, column: int) -> None:
     if has_line(board, row, column):
         state["winner"] = 1 + state["to_move"]
         state["status"] = ENDED
-    elif board[0].min() > 0:
+    elif board[0].all():
         state["status"] = ENDED
     else:
         state["to_move"] = 1 - state["to_move"]
