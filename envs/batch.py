@@ -51,7 +51,7 @@ class GameBatch:
         threads: number of threads that share the games of one call, 1 to 1024; results do not depend on it.
 
     Call `reset` before anything else. Arrays given as `mask` or `observation` must be C-contiguous and writeable,
-    int8 [N, num_actions] and float32 [N, observation_size].
+    int8 [N, num_actions] and `game.observation_dtype` [N, observation_size].
     """
 
     def __init__(
@@ -80,18 +80,20 @@ class GameBatch:
         self._settings["check"] = [[False], [True]]
         self._settings["auto_reset"] = auto_reset
         self._settings["rewards"] = REWARDS.index(rewards)
-        self._settings["observation"] = game.encoding
         self._settings["margin_scale"] = game.spec.margin_scale
         self._begun = False
         self._bind()
 
     def _bind(self) -> None:
         """Make everything that belongs to this process and is not part of the games."""
-        mask = np.zeros(self.game.num_actions, np.int8)
         arrays = (self._states, self._outcomes, self._finals, self.game.template)
-        self._unchecked, self._checked = (Games(*arrays, settings, mask) for settings in self._settings)
+        buffers = [(np.zeros(self.game.num_actions, np.int8), self.game.make_observer()) for _ in range(self.threads)]
+        # for each thread, without and with a check of actions
+        self._unchecked, self._checked = (
+            [Games(*arrays, settings, mask, observer) for mask, observer in buffers] for settings in self._settings
+        )
         self._no_mask = np.zeros((0, self.game.num_actions), np.int8)
-        self._no_observation = np.zeros((0, self.game.observation_size), np.float32)
+        self._no_observation = np.zeros((0, self.game.observation_size), self.game.observation_dtype)
         # the outputs that passed the check last, and views of them: most callers always pass the same arrays
         self._known_mask: np.ndarray | None = None
         self._known_observation: np.ndarray | None = None
@@ -136,7 +138,7 @@ class GameBatch:
         self._outcomes[:] = np.zeros(1, self._outcomes.dtype)
         self._finals[:] = self.game.template[0]
         seed_streams(self._choice_streams, seeds, CHOICE_STREAM)
-        self._run(lambda start, stop: reset_games(self._states, self.game.template, seeds, start, stop))
+        self._run(lambda thread, start, stop: reset_games(self._states, self.game.template, seeds, start, stop))
         self._begun = True
 
     def step(
@@ -173,18 +175,18 @@ class GameBatch:
         if actions.base is not None and shares_memory(actions, mask, observation):
             actions = actions.copy()
         if self._pool is None:
-            games = self._checked if check else self._unchecked
+            games = self._checked[0] if check else self._unchecked[0]
             illegal = step(games, actions, mask, observation, 0, self.num_games)
             if illegal >= 0:
                 self._raise_illegal(illegal, actions[illegal])
             return
         if check:
-            illegal = find_illegal(self._states, actions, self._checked.mask, 0, self.num_games)
+            illegal = find_illegal(self._states, actions, self._checked[0].mask, 0, self.num_games)
         else:
             illegal = find_outside(self._states, actions, self.game.num_actions, 0, self.num_games)
         if illegal >= 0:
             self._raise_illegal(illegal, actions[illegal])
-        self._run(lambda start, stop: step(self._unchecked, actions, mask, observation, start, stop))
+        self._run(lambda thread, start, stop: step(self._unchecked[thread], actions, mask, observation, start, stop))
 
     def step_subset(self, games: np.ndarray, actions: np.ndarray, *, check: bool = True) -> None:
         """Play one action, integers [k], in some games, integers [k], all different; the others stay as they are.
@@ -198,7 +200,7 @@ class GameBatch:
         if not is_plain(actions, _INT64) or actions.shape != games.shape:
             actions = integer_array(actions, "actions", games.shape)
         self._calls += 1
-        arrays = self._checked if check else self._unchecked
+        arrays = self._checked[0] if check else self._unchecked[0]
         refused = step_subset(arrays, games, actions, self._last_call, self._calls)
         if refused >= 0:
             game = int(games[refused])
@@ -217,11 +219,11 @@ class GameBatch:
     def _know_observation(self, name: str, observation: Any) -> np.ndarray:
         """Return a view of an observation for kernels to write to, and remember it."""
         shape = (self.num_games, self.game.observation_size)
-        self._observation_view = self._output(name, observation, np.float32, shape)
+        self._observation_view = self._output(name, observation, self.game.observation_dtype, shape)
         self._known_observation = observation
         return self._observation_view
 
-    def _output(self, name: str, array: Any, dtype: type, shape: tuple[int, ...]) -> np.ndarray:
+    def _output(self, name: str, array: Any, dtype: type | np.dtype, shape: tuple[int, ...]) -> np.ndarray:
         view = output_array(array, name, dtype, shape)
         if shares_memory(view, self._states, self._finals, self._outcomes, self._choice_streams):
             raise ValueError(f"{name} must not share memory with the games")
@@ -242,25 +244,27 @@ class GameBatch:
             out = view = np.empty((self.num_games, self.game.num_actions), np.int8)
         else:
             view = self._mask_view if out is self._known_mask else self._know_mask("out", out)
-        self._run(lambda start, stop: write_masks(self._states, view, start, stop))
+        self._run(lambda thread, start, stop: write_masks(self._states, view, start, stop))
         return out
 
     def observe(self, seats: np.ndarray | int | None = None, out: np.ndarray | None = None) -> np.ndarray:
-        """Return the observation of a seat of each game (default: the one to move), float32 [N, observation_size].
+        """Return the observation of a seat of each game (default: the one to move), [N, observation_size].
 
         Raises ValueError if seats are not integers from 0 to num_players - 1, one or [N].
         """
         if not self._begun:
             self._refuse_blank()
         if out is None:
-            out = view = np.empty((self.num_games, self.game.observation_size), np.float32)
+            out = view = np.empty((self.num_games, self.game.observation_size), self.game.observation_dtype)
         elif out is self._known_observation:
             view = self._observation_view
         else:
             view = self._know_observation("out", out)
         seat_array = self.to_move.astype(np.int64) if seats is None else self._check_seats(seats)
         self._run(
-            lambda start, stop: write_observations(self._states, seat_array, self.game.encoding, view, start, stop)
+            lambda thread, start, stop: write_observations(
+                self._states, seat_array, self._unchecked[thread].observer, view, start, stop
+            )
         )
         return out
 
@@ -285,8 +289,8 @@ class GameBatch:
         else:
             view = self._output("out", out, np.int64, self._shape)
         self._run(
-            lambda start, stop: choose_random(
-                self._states, self._choice_streams, view, np.empty(self.game.num_actions, np.int8), start, stop
+            lambda thread, start, stop: choose_random(
+                self._states, self._choice_streams, view, self._unchecked[thread].mask, start, stop
             )
         )
         return out
@@ -301,8 +305,8 @@ class GameBatch:
         plies = check_integer(max_plies, "max_plies", 0, _MOST_PLIES)
         return sum(
             self._run(
-                lambda start, stop: play_out(
-                    self._states, self._choice_streams, plies, np.empty(self.game.num_actions, np.int8), start, stop
+                lambda thread, start, stop: play_out(
+                    self._states, self._choice_streams, plies, self._unchecked[thread].mask, start, stop
                 )
             )
         )
@@ -392,15 +396,15 @@ class GameBatch:
 
         return load_batch(Path(path))
 
-    def _run(self, work: Callable[[int, int], Any]) -> list[Any]:
-        """Call work(start, stop) on all games: in one call, or in one slice per thread."""
+    def _run(self, work: Callable[[int, int, int], Any]) -> list[Any]:
+        """Call work(thread, start, stop) on all games: in one call, or in one slice per thread."""
         if self._pool is None:
-            return [work(0, self.num_games)]
+            return [work(0, 0, self.num_games)]
         if self._process != os.getpid():
             # in the child of a fork, which has none of the threads
             self._start_pool()
         bounds = np.linspace(0, self.num_games, self.threads + 1).astype(int).tolist()
-        return list(self._pool.map(work, bounds[:-1], bounds[1:]))
+        return list(self._pool.map(work, range(self.threads), bounds[:-1], bounds[1:]))
 
 
 _KEPT = ("game", "num_games", "threads", "_states", "_finals", "_outcomes", "_choice_streams", "_settings", "_begun")

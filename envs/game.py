@@ -17,6 +17,7 @@ from .engine.batch import (
     write_projected_scores,
     write_results,
 )
+from .engine.observation import Observer
 from .engine.random_stream import check_seed
 from .engine.standing import game_margins
 from .engine.state import RUNNING, TRUNCATED
@@ -25,13 +26,14 @@ from .observation_field import ObservationField
 from .records.notation import Move as Move
 from .records.notation import Position as Position
 from .registry import describe
-from .spec import GameSpec
+from .spec import COMPACT, GameSpec
 from .system.messages import shorten
 from .validation.arrays import check_integer, integer_array
 from .validation.states import State, StateDoor, write_back
 from .validation.states import as_batch as as_batch
 
 _LARGEST = 2**63 - 1
+_FLOAT32, _UINT8 = np.dtype(np.float32), np.dtype(np.uint8)
 
 
 class IllegalMove(ValueError):
@@ -44,11 +46,11 @@ class Game:
 
     spec: GameSpec
     options: dict[str, Any]
-    observation: str
-    """The encoding of the observations, one of `spec.observations`."""
+    encoding: str
+    """The encoding of the observations, one of `spec.encodings`."""
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _make_again, (self.name, self.observation, self.options)
+        return _make_again, (self.name, self.encoding, self.options)
 
     @property
     def name(self) -> str:
@@ -69,12 +71,22 @@ class Game:
     @cached_property
     def observation_fields(self) -> tuple[ObservationField, ...]:
         """Return the parts of the observation in order."""
-        return self.spec.observation_fields(self.options, self.observation)
+        return self.spec.observation_fields(self.options, self.layout)
 
     @property
-    def encoding(self) -> int:
-        """Return the index of the observation's encoding, for kernels."""
-        return self.spec.observations.index(self.observation)
+    def layout(self) -> str:
+        """Return the layout of the observations, one of `spec.layouts`."""
+        return self.spec.layouts[0] if self.encoding == COMPACT else self.encoding
+
+    @property
+    def layout_index(self) -> int:
+        """Return the index of the layout, for kernels."""
+        return self.spec.layouts.index(self.layout)
+
+    @property
+    def observation_dtype(self) -> np.dtype:
+        """Return uint8 if observations are compact, else float32."""
+        return _UINT8 if self.encoding == COMPACT else _FLOAT32
 
     @cached_property
     def observation_size(self) -> int:
@@ -88,9 +100,18 @@ class Game:
             yield first, first + field.size, field
             first += field.size
 
-    def with_observation(self, encoding: str) -> "Game":
+    @cached_property
+    def observation_scales(self) -> np.ndarray:
+        """Return the scale of every number of the observation, float32 [observation_size] (see `ObservationField`)."""
+        return np.concatenate([field.scales for field in self.observation_fields])
+
+    def make_observer(self) -> Observer:
+        """Return what kernels need to write observations, with a buffer for one thread."""
+        return Observer(self.layout_index, self.observation_scales, np.zeros(self.observation_size, np.int16))
+
+    def with_encoding(self, encoding: str) -> "Game":
         """Return the same game with another encoding of observations."""
-        return make_game(self.name, observation=encoding, **self.options)
+        return make_game(self.name, encoding=encoding, **self.options)
 
     @cached_property
     def template(self) -> np.ndarray:
@@ -126,10 +147,10 @@ class Game:
         return mask[0]
 
     def observe(self, state: State, seat: int) -> np.ndarray:
-        """Return the observation of a seat, float32 [observation_size]; ValueError if there is no such seat."""
+        """Return what a seat sees, `observation_dtype` [observation_size]; ValueError if there is no such seat."""
         seats = np.array([check_integer(seat, "seat", 0, self.num_players - 1)], np.int64)
-        observation = np.zeros((1, self.observation_size), np.float32)
-        write_observations(self.door.one(state), seats, self.encoding, observation, 0, 1)
+        observation = np.zeros((1, self.observation_size), self.observation_dtype)
+        write_observations(self.door.one(state), seats, self.make_observer(), observation, 0, 1)
         return observation[0]
 
     def move(self, action: int, state: State | None = None) -> Move:
@@ -247,19 +268,18 @@ class Game:
         return read_position(self, position, check_seed(seed))
 
 
-def make_game(name: str, *, observation: str | None = None, **options: Any) -> Game:
+def make_game(name: str, *, encoding: str | None = None, **options: Any) -> Game:
     """Return a game with its options; ValueError that lists the valid names or values for an unknown one.
 
-    `observation` is one of the game's encodings of observations (default: its first). It is not an option of the game:
-    the rules and the records do not depend on it.
+    `encoding` is one of the game's encodings of observations (default: its first); "compact" is the first one as uint8.
+    It is not an option of the game: the rules and the records do not depend on it.
     """
     if not isinstance(name, str):
         raise ValueError(f"the name of a game must be a text, not {shorten(name)}")
     spec = describe(name)
-    encoding = spec.observations[0] if observation is None else observation
-    if not isinstance(encoding, str) or encoding not in spec.observations:
-        valid = ", ".join(spec.observations)
-        raise ValueError(f"{name} has the observations {valid}, not {shorten(observation)}")
+    encoding = spec.encodings[0] if encoding is None else encoding
+    if not isinstance(encoding, str) or encoding not in spec.encodings:
+        raise ValueError(f"{name} has the encodings {', '.join(spec.encodings)}, not {shorten(encoding)}")
     return Game(spec, options_of_games.complete(name, spec.options, options), str(encoding))
 
 
@@ -270,8 +290,8 @@ def check_game(game: Any) -> Game:
     return game
 
 
-def _make_again(name: str, observation: str, options: dict[str, Any]) -> Game:
-    return make_game(name, observation=observation, **options)
+def _make_again(name: str, encoding: str, options: dict[str, Any]) -> Game:
+    return make_game(name, encoding=encoding, **options)
 
 
 def _any_integer(action: Any) -> int:

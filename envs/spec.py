@@ -23,7 +23,10 @@ from .records.notation import Notation, Options, plain_notation
 from .symmetry import Symmetry, no_symmetry
 from .view.position_view import PositionView, plain_view
 
+COMPACT = "compact"
+
 __all__ = [
+    "COMPACT",
     "Choice",
     "Field",
     "GameKernels",
@@ -54,13 +57,13 @@ class GameSpec:
     """The game's own fields of a record, with the range of each."""
     num_actions: Callable[[Options], int]
     observation_fields: Callable[[Options, str], tuple[ObservationField, ...]]
-    """The parts of an observation, for the options and an encoding."""
+    """The parts of an observation, for the options and a layout."""
     kernels: Callable[[], GameKernels]
     notation: Callable[[], Notation]
     symmetry: Callable[[], Symmetry[Any]] = no_symmetry
     view: Callable[[], PositionView] = plain_view
-    observations: tuple[str, ...] = ("flat",)
-    """The encodings that an observation can have; the first is the default."""
+    layouts: tuple[str, ...] = ("flat",)
+    """The layouts that an observation can have; the first is the default."""
     margin_scale: float = 1.0
     """Points that make a reward of 1 in the kind "margin"."""
     search: Mapping[str, Any] = field(default_factory=dict)
@@ -76,6 +79,11 @@ class GameSpec:
     def state_dtype(self) -> np.dtype:
         """Return the dtype of the game's records; no other game has the same one."""
         return record_dtype(self.name, [option.name for option in self.options], self.state_fields)
+
+    @property
+    def encodings(self) -> tuple[str, ...]:
+        """Return the encodings of observations: a layout as floats, or "compact", the first layout as bytes."""
+        return (*self.layouts, COMPACT)
 
     @property
     def marker(self) -> Field:

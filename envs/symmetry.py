@@ -16,7 +16,7 @@ class Symmetry(Generic[Drawn]):
 
     order: (options) -> the number of symmetries.
     draw: (options, n, random) -> n symmetries, each drawn uniformly from all, in a form of the game's own.
-    apply: (options, encoding, symmetries, observation, policies) -> new arrays, in which every row is that of the
+    apply: (options, layout, symmetries, observation, policies) -> new arrays, in which every row is that of the
         position under its symmetry. observation: float32 [n, observation_size], as the player to move sees it;
         policies: any numbers by action, as masks are, each [n, num_actions].
     """
@@ -28,13 +28,13 @@ class Symmetry(Generic[Drawn]):
     def transform(
         self,
         options: dict[str, Any],
-        encoding: str,
+        layout: str,
         observation: np.ndarray,
         policies: Policies,
         random: np.random.Generator,
     ) -> tuple[np.ndarray, Policies]:
         """Return every row under a random symmetry of its own; see `apply`."""
-        return self.apply(options, encoding, self.draw(options, len(observation), random), observation, policies)
+        return self.apply(options, layout, self.draw(options, len(observation), random), observation, policies)
 
 
 def no_symmetry() -> Symmetry[None]:
@@ -42,7 +42,7 @@ def no_symmetry() -> Symmetry[None]:
     return Symmetry(
         order=lambda options: 1,
         draw=lambda options, n, random: None,
-        apply=lambda options, encoding, symmetries, observation, policies: (
+        apply=lambda options, layout, symmetries, observation, policies: (
             observation.copy(),
             tuple(policy.copy() for policy in policies),
         ),

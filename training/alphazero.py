@@ -239,7 +239,7 @@ class AlphaZeroAlgorithm:
             per_action = per_action[:2]
         if self.config.symmetries:
             observation, per_action = self._symmetry.transform(
-                self.game.options, self.game.observation, observation, per_action, self.random
+                self.game.options, self.game.layout, observation, per_action, self.random
             )
         arrays = (observation, samples.returns, samples.margins, *per_action)
         tensors = (torch.from_numpy(np.ascontiguousarray(array)).to(self.device) for array in arrays)

@@ -172,5 +172,5 @@ def _identity(game: Game) -> dict[str, Any]:
         "name": game.name,
         "version": game.spec.version,
         "options": dict(game.options),
-        "observation": game.observation,
+        "observation": game.encoding,
     }

@@ -244,7 +244,7 @@ class TrainingConfig:
         if self.dense and self.rewards != "margin":
             raise ValueError(f"dense needs the rewards margin, not {self.rewards}")
         if self.network == "cells" and not has_cell_plane(self.make_game()):
-            game = f"{self.game} with the observation {self.make_game().observation}"
+            game = f"{self.game} with the encoding {self.make_game().encoding}"
             raise ValueError(f"network cells needs an observation with a plane of cells, which {game} has not")
         if self.heuristic_input and not self.heuristic:
             raise ValueError("heuristic_input needs heuristic")
@@ -271,7 +271,7 @@ class TrainingConfig:
         """Return the game with its options."""
         # validated first: the name of an option in a file may be that of another argument of make_game
         options = complete(self.game, describe(self.game).options, self.options)
-        return make_game(self.game, observation=self.observation, **options)
+        return make_game(self.game, encoding=self.observation, **options)
 
     @property
     def architecture(self) -> Architecture:

@@ -126,8 +126,8 @@ def _conv_policy(weights: Weights, game: Game, activation: type[torch.nn.Module]
     first, others = game.spec.first_cell_action, weights.get("action_net.others.bias")
     if numbers is None or cells is None or others is None or {numbers.ndim, cells.ndim} != {2} or others.ndim != 1:
         raise ValueError("its weights are not those of a policy that sees cells")
-    for encoding in game.spec.observations:
-        seen = game.with_observation(encoding)
+    for encoding in game.spec.layouts:
+        seen = game.with_encoding(encoding)
         plane = seen.observation_fields[0]
         sizes = (numbers.shape[1] + plane.size, others.shape[0], cells.shape[0])
         if has_cell_plane(seen) and sizes == (seen.observation_size, first, int(plane.high) + 1):
@@ -151,7 +151,7 @@ def _conv_policy(weights: Weights, game: Game, activation: type[torch.nn.Module]
 
 def _build(kind: type[Any], game: Game, encoding: str, **settings: Any) -> Any:
     """Return a new policy; torch's generator stays as it is."""
-    seen = game.with_observation(encoding)
+    seen = game.with_encoding(encoding)
     with torch.random.fork_rng(devices=[]):
         return kind(
             observation_box(seen), spaces.Discrete(game.num_actions), lambda _: 0.0, ortho_init=False, **settings
@@ -160,7 +160,7 @@ def _build(kind: type[Any], game: Game, encoding: str, **settings: Any) -> Any:
 
 def _find_encoding(size: int, actions: int, game: Game) -> str:
     """Return the form of observations that has a size."""
-    sizes = {encoding: game.with_observation(encoding).observation_size for encoding in game.spec.observations}
+    sizes = {encoding: game.with_encoding(encoding).observation_size for encoding in game.spec.layouts}
     encodings = [encoding for encoding in sizes if sizes[encoding] == size and actions == game.num_actions]
     if not encodings:
         raise ValueError(

@@ -106,7 +106,7 @@ def _assemble(game: Game, architecture: Architecture) -> "nn.Module":
 def _build_layers(game: Game, architecture: Architecture) -> "nn.Module":
     if architecture.kind == "conv":
         if not has_cell_plane(game):
-            described = f"{game.name} with the observation {game.observation}"
+            described = f"{game.name} with the encoding {game.encoding}"
             raise ValueError(
                 f"a convolutional network needs an observation with a plane of cells, which {described} has not"
             )

@@ -228,7 +228,7 @@ class NetworkAgent:
 
     def _load_kernels(self, decisions: DecisionBatch) -> None:
         """Run a short search, so that loading kernels takes no time of a decision, and a second one to time it."""
-        game = decisions.game.with_observation(self.metadata.observation)
+        game = decisions.game.with_encoding(self.metadata.observation)
         first = decisions.determinize(agent_stream(0))[:1]
         for num_simulations in (1, _TIMED_SIMULATIONS):
             began = time.perf_counter()
@@ -252,7 +252,7 @@ class NetworkAgent:
 
         Each has indices int64 [k]; the game, determinized states [k] and capacity of a tree; settings of the search.
         """
-        game = decisions.game.with_observation(self.metadata.observation)
+        game = decisions.game.with_encoding(self.metadata.observation)
         states = decisions.determinize(self._stream)
         settings: dict[str, Any] = {
             "c_puct": self.settings.c,

@@ -101,7 +101,7 @@ def make_metadata(game: Game, architecture: Architecture, value: str, training: 
         game.name,
         game.spec.version,
         dict(game.options),
-        game.observation,
+        game.encoding,
         game.observation_size,
         game.num_actions,
         architecture,
@@ -216,7 +216,7 @@ def _game_of(metadata: NetworkMetadata) -> Game:
     spec = describe(metadata.game)
     _check_version(metadata, spec)
     check_names(metadata.game, spec.options, metadata.options)
-    game = make_game(metadata.game, observation=metadata.observation, **metadata.options)
+    game = make_game(metadata.game, encoding=metadata.observation, **metadata.options)
     check_fits(metadata, game)
     return game
 
@@ -289,13 +289,13 @@ def check_fits(metadata: NetworkMetadata, game: Game) -> None:
             " and ".join(_option(options, name) for name in differing) for options in (metadata.options, game.options)
         )
         raise ValueError(f"the network was trained for {game.name} with {trained}, not with {given}")
-    encodings = game.spec.observations
+    encodings = game.spec.encodings
     if metadata.observation not in encodings:
         raise ValueError(
             f"the network sees the observation {shorten(metadata.observation)}, "
             f"but {game.name} has {' and '.join(encodings)}"
         )
-    sizes = (game.with_observation(metadata.observation).observation_size, game.num_actions)
+    sizes = (game.with_encoding(metadata.observation).observation_size, game.num_actions)
     if (metadata.observation_size, metadata.num_actions) != sizes:
         raise ValueError(
             f"the network was trained for observations of {shorten(metadata.observation_size)} numbers and "

@@ -68,7 +68,7 @@ class BatchedSearch:
         settings["c_puct"], settings["closed_loop"] = c_puct, closed_loop
         settings["win_weight"], settings["margin_scale"] = win_weight, game.spec.margin_scale
         settings["puct"] = settings["network"] = True
-        settings["encoding"], settings["temperature"] = game.encoding, 1.0
+        settings["layout"], settings["temperature"] = game.layout_index, 1.0
         settings["rollout_plies"], settings["greedy_prob"] = plies, 1.0
         streams = np.stack([agent_stream(game_seed) for game_seed in game_seeds(seed, number).tolist()])
         self._search = Search(settings, streams, game.make_workspace())

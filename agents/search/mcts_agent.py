@@ -213,8 +213,8 @@ class MCTSAgent:
         # another seat's tree knows what that seat could see
         if self._spare is None or size == 0 or seat != self._seat:
             return 0
-        observation = self._search.workspace.observation
-        found = find_observation_node(root, self._nodes, size, game.encoding, observation)
+        numbers = self._search.workspace.numbers
+        found = find_observation_node(root, self._nodes, size, game.layout_index, numbers)
         if found == 0:
             return 0
         origins = np.empty(len(self._nodes), np.int32)
@@ -229,7 +229,7 @@ def kernel_settings(game: Game, settings: SearchSettings) -> np.ndarray:
     row["c_puct"] = settings.c
     row["puct"] = settings.select == "puct"
     row["closed_loop"] = settings.chance == "closed"
-    row["encoding"] = game.encoding
+    row["layout"] = game.layout_index
     row["temperature"] = settings.temperature
     row["rollout_plies"] = settings.plies or 2**31 - 1
     row["greedy_prob"] = settings.mix if settings.leaf == "greedy" else 0.0

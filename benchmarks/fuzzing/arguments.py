@@ -129,7 +129,7 @@ _CALLS = (
     "make_agent('greedy', game, SCALAR)",
     "make_game(SCALAR)",
     "make_game(game.name, num_players=SCALAR)",
-    "make_game(game.name, observation=SCALAR)",
+    "make_game(game.name, encoding=SCALAR)",
     "turns.step(SCALAR)",
     "turns.reset(SCALAR)",
     "single.step(SCALAR)",

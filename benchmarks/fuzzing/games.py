@@ -23,7 +23,7 @@ def draw_game(draw: random.Random) -> Game:
     """Return a game with drawn options."""
     name = draw.choice(game_names())
     options = {option.name: _draw_value(option, draw) for option in describe(name).options}
-    return make_game(name, observation=draw.choice(describe(name).observations), **options)
+    return make_game(name, encoding=draw.choice(describe(name).encodings), **options)
 
 
 def _draw_value(option: Option, draw: random.Random) -> Any:

@@ -26,11 +26,11 @@ def _change(value: Any, draw: random.Random) -> tuple[Any, str]:
 
 
 def _describe_game(game: Game) -> dict[str, Any]:
-    return {"name": game.name, "options": dict(game.options), "observation": game.observation}
+    return {"name": game.name, "options": dict(game.options), "encoding": game.encoding}
 
 
 def _game(told: dict[str, Any]) -> Game:
-    return make_game(told["name"], observation=told["observation"], **told["options"])
+    return make_game(told["name"], encoding=told["encoding"], **told["options"])
 
 
 class Moves:
@@ -134,6 +134,6 @@ class Options:
             if not isinstance(told, dict) or not isinstance(told.get("options"), dict):
                 raise ValueError("cannot be handed over as keywords")
             options = {name: value for name, value in told["options"].items() if isinstance(name, str)}
-            game = make_game(told.get("name", game_names()[0]), observation=told.get("observation"), **options)
+            game = make_game(told.get("name", game_names()[0]), encoding=told.get("encoding"), **options)
         state = game.new(3)
         use_state(game, state)

@@ -12,6 +12,7 @@ import numpy as np
 from ..engine.bits import nth_bit, popcount
 from ..engine.compilation import Integer, Truth, kernel
 from ..engine.counts import draw_from_counts
+from ..engine.rows import write_byte
 from ..engine.standing import next_player
 from ..engine.state import RUNNING
 from .observation import observe
@@ -134,11 +135,15 @@ def legal_mask(state: np.void, mask: np.ndarray) -> None:
     admitted = 0
     if state["status"] == RUNNING and state["phase"] == OFFER:
         admitted = int(state["targets"][state["to_move"]])
+    present = state["present"]
     for source in range(sources):
-        here = int(state["present"][source]) & admitted
-        first = source * NUM_TARGETS
-        for target in range(NUM_TARGETS):
-            mask[first + target] = here >> target & 1
+        here: Any = np.int64(present[source]) & admitted
+        targets = mask[source * NUM_TARGETS :]
+        write_byte(here, targets)
+        write_byte(here >> 8, targets[8:])
+        write_byte(here >> 16, targets[16:])
+        for target in range(24, NUM_TARGETS):
+            targets[target] = here >> target & 1
     if len(mask) > sources * NUM_TARGETS:
         columns: Integer = 0
         if state["status"] == RUNNING and state["phase"] == TILING:

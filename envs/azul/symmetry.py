@@ -48,7 +48,7 @@ def draw(options: dict[str, Any], n: int, random: np.random.Generator) -> Symmet
 
 def apply(
     options: dict[str, Any],
-    encoding: str,
+    layout: str,
     symmetries: Symmetries,
     observation: np.ndarray,
     policies: tuple[np.ndarray, ...],
@@ -62,7 +62,7 @@ def apply(
     sources = _of_each(centre_first, symmetries.colours)
     transformed = observation.copy()
     first = 0
-    for field in fields(options, encoding):
+    for field in fields(options, layout):
         owner, _, name = field.name.rpartition(": ")
         distance = 0 if owner in ("", "own") else int(owner.removeprefix("player +"))
         origins = sources if name == "sources" else _origins(options, symmetries, name, distance)

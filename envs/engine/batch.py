@@ -5,7 +5,7 @@
 | `states` | record [n] | the games |
 | `actions` | int64 [n] | one action per game |
 | `mask` | int8 [n, num_actions] or [0, num_actions] to leave it out | 1 legal, 0 not |
-| `observation` | float32 [n, observation_size] or [0, observation_size] to leave it out | seen from the seat to move |
+| `observation` | float32 or uint8 [n, observation_size], [0, observation_size] to leave it out | of the seat to move |
 | `seats` | int64 [n] | a seat of each game |
 """
 
@@ -21,11 +21,11 @@ from .interface import (
     determinize,
     is_legal,
     legal_mask,
-    observe,
     projected_scores,
     reset,
     scores_and_ranks,
 )
+from .observation import Observer, write_observation
 from .random_stream import GAME_STREAM, draw_seed, renew_stream, seed_stream
 from .rewards import write_rewards
 from .state import RUNNING, TRUNCATED
@@ -51,6 +51,7 @@ class Games(NamedTuple):
     """`rewards.REWARD_SETTINGS` [1]"""
     mask: np.ndarray
     """int8 [num_actions], a buffer"""
+    observer: Observer
 
 
 @kernel
@@ -108,7 +109,6 @@ def step(games: Games, actions: np.ndarray, mask: np.ndarray, observation: np.nd
     only an action outside 0 .. num_actions - 1 counts as illegal. Finished games stay as they are.
     """
     states = games.states
-    encoding = int(games.settings[0]["observation"])
     if games.settings[0]["check"]:
         refused = find_illegal(states, actions, games.mask, start, stop)
     else:
@@ -120,7 +120,7 @@ def step(games: Games, actions: np.ndarray, mask: np.ndarray, observation: np.nd
         if len(mask) > 0:
             legal_mask(states[index], mask[index])
         if len(observation) > 0:
-            observe(states[index], states[index]["to_move"], encoding, observation[index])
+            write_observation(states[index], states[index]["to_move"], games.observer, observation[index])
     return -1
 
 
@@ -192,10 +192,10 @@ def apply_one(states: np.ndarray, action: int) -> None:
 
 
 @kernel
-def step_one(states: np.ndarray, action: int, encoding: int, mask: np.ndarray, observation: np.ndarray) -> int:
+def step_one(states: np.ndarray, action: int, observer: Observer, mask: np.ndarray, observation: np.ndarray) -> int:
     """Play an action in a batch of one running game; return who moves next, or OVER.
 
-    Write `mask`, int8 [num_actions], and `observation`, float32 [observation_size], for the player who moves next.
+    Write `mask`, int8 [num_actions], and `observation`, float32 or uint8 [observation_size], for whoever moves next.
     If the action is illegal, return ILLEGAL and do not change the game.
     """
     state = states[0]
@@ -204,7 +204,7 @@ def step_one(states: np.ndarray, action: int, encoding: int, mask: np.ndarray, o
     apply(state, action)
     state["ply"] += 1
     legal_mask(state, mask)
-    observe(state, state["to_move"], encoding, observation)
+    write_observation(state, state["to_move"], observer, observation)
     if state["status"] != RUNNING:
         return OVER
     return int(state["to_move"])
@@ -219,11 +219,11 @@ def write_masks(states: np.ndarray, mask: np.ndarray, start: int, stop: int) -> 
 
 @kernel
 def write_observations(
-    states: np.ndarray, seats: np.ndarray, encoding: int, observation: np.ndarray, start: int, stop: int
+    states: np.ndarray, seats: np.ndarray, observer: Observer, observation: np.ndarray, start: int, stop: int
 ) -> None:
-    """Write what a seat of each of the games start .. stop - 1 sees, in one of the game's encodings."""
+    """Write what a seat of each of the games start .. stop - 1 sees."""
     for index in range(start, stop):
-        observe(states[index], seats[index], encoding, observation[index])
+        write_observation(states[index], seats[index], observer, observation[index])
 
 
 @kernel

@@ -37,9 +37,9 @@ def apply(state: np.void, action: Integer) -> None:
     kernels_of(state.dtype).apply(state, np.int64(action))
 
 
-def observe(state: np.void, seat: Integer, encoding: Integer, observation: np.ndarray) -> None:
-    """Write the observation of a seat, float32 [observation_size], in one of the game's encodings."""
-    kernels_of(state.dtype).observe(state, np.int64(seat), encoding, observation)
+def observe(state: np.void, seat: Integer, layout: Integer, numbers: np.ndarray) -> None:
+    """Write what a seat sees as whole numbers, int16 [observation_size], in one of the game's layouts."""
+    kernels_of(state.dtype).observe(state, np.int64(seat), np.int64(layout), numbers)
 
 
 def scores_and_ranks(state: np.void, scores: np.ndarray, ranks: np.ndarray) -> None:
@@ -173,9 +173,9 @@ def _apply(state: Any, action: Any) -> Any:
 
 
 @_overload(observe)
-def _observe(state: Any, seat: Any, encoding: Any, observation: Any) -> Any:
+def _observe(state: Any, seat: Any, layout: Any, numbers: Any) -> Any:
     game_kernel = kernels_of_type(state).observe
-    return lambda state, seat, encoding, observation: game_kernel(state, np.int64(seat), encoding, observation)
+    return lambda state, seat, layout, numbers: game_kernel(state, np.int64(seat), np.int64(layout), numbers)
 
 
 @_overload(scores_and_ranks)

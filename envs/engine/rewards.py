@@ -22,10 +22,9 @@ REWARDS = ("outcome", "margin", "rank")
 OUTCOME, MARGIN, RANK = 0, 1, 2
 
 REWARD_SETTINGS = np.dtype(
-    [("check", "?"), ("auto_reset", "?"), ("rewards", "u1"), ("observation", "u1"), ("margin_scale", "<f4")], align=True
+    [("check", "?"), ("auto_reset", "?"), ("rewards", "u1"), ("unused", "u1"), ("margin_scale", "<f4")], align=True
 )
-"""How a batch steps: whether to check actions and to reset finished games, index into REWARDS, encoding of the
-observation, scale of `margin`."""
+"""How a batch steps: whether to check actions and to reset finished games, index into REWARDS, scale of `margin`."""
 
 
 @cache

@@ -18,7 +18,7 @@ ROLLOUT_SETTINGS = np.dtype(
         ("puct", np.bool_),
         ("closed_loop", np.bool_),
         ("network", np.bool_),
-        ("encoding", np.uint8),
+        ("layout", np.uint8),
         ("temperature", np.float32),
         ("rollout_plies", np.int32),
         ("greedy_prob", np.float32),

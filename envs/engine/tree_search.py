@@ -113,13 +113,13 @@ def back_up_games(
 
 @kernel
 def find_observation_node(
-    root: np.ndarray, nodes: np.ndarray, num_nodes: Integer, encoding: Integer, observation: np.ndarray
+    root: np.ndarray, nodes: np.ndarray, num_nodes: Integer, layout: Integer, numbers: np.ndarray
 ) -> Integer:
     """Return the chance outcome in a closed-loop tree in which the player to move sees the same, or 0.
 
-    `root` is record [1]; `observation`, float32 [observation_size], is a buffer.
+    `root` is record [1]; `numbers`, int16 [observation_size], is a buffer.
     """
-    key = _hash_observation(root[0], encoding, observation)
+    key = _hash_observation(root[0], layout, numbers)
     for index in range(1, num_nodes):
         if nodes[index]["key"] == key and nodes[index]["visits"] > 0:
             return index
@@ -164,7 +164,7 @@ def _descend(
         depth += 1
         current = child
         if settings[0]["closed_loop"] and state["status"] == RUNNING:
-            key = _hash_observation(state, np.int64(settings[0]["encoding"]), workspace.observation)
+            key = _hash_observation(state, settings[0]["layout"], workspace.numbers)
             current, num_nodes = _open_outcome(nodes, child, num_nodes, key)
             if current == 0:
                 break
@@ -264,13 +264,12 @@ def _select(
 
 
 @kernel
-def _hash_observation(state: np.void, encoding: Integer, observation: np.ndarray) -> Integer:
-    """Return a hash (FNV-1a over the bits) of what the player to move sees."""
-    observe(state, state["to_move"], encoding, observation)
-    bits = observation.view(np.uint32)
+def _hash_observation(state: np.void, layout: Integer, numbers: np.ndarray) -> Integer:
+    """Return a hash (FNV-1a over the numbers) of what the player to move sees."""
+    observe(state, state["to_move"], layout, numbers)
     key = np.uint64(0xCBF29CE484222325)
-    for index in range(len(bits)):
-        if bits[index] != 0:
+    for index in range(len(numbers)):
+        if numbers[index] != 0:
             key = (key ^ np.uint64(index)) * np.uint64(0x100000001B3)
-            key = (key ^ np.uint64(bits[index])) * np.uint64(0x100000001B3)
+            key = (key ^ np.uint64(numbers[index])) * np.uint64(0x100000001B3)
     return (key ^ np.uint64(state["to_move"])) * np.uint64(0x100000001B3)

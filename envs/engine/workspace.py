@@ -18,8 +18,8 @@ class Workspace(NamedTuple):
     """int64 [SCRATCH_SIZE or more], of a heuristic"""
     child_of_action: np.ndarray
     """int32 [num_actions], the child of the current node for each action, 0 for none"""
-    observation: np.ndarray
-    """float32 [observation_size]"""
+    numbers: np.ndarray
+    """int16 [observation_size], of an observation"""
     scores: np.ndarray
     """int32 [num_returns]"""
     ranks: np.ndarray
@@ -45,7 +45,7 @@ def make_workspace(num_actions: int, observation_size: int, most_players: int) -
         # without a heuristic it holds the mask, a byte per action
         scratch=np.zeros(max(SCRATCH_SIZE, -(-num_actions // 8)), np.int64),
         child_of_action=np.zeros(num_actions, np.int32),
-        observation=np.zeros(observation_size, np.float32),
+        numbers=np.zeros(observation_size, np.int16),
         scores=np.zeros(num_players, np.int32),
         ranks=np.zeros(num_players, np.int32),
         returns=np.zeros(num_players, np.float32),

@@ -13,7 +13,7 @@ from ..validation.arrays import output_array
 def check_game(agent: str, own: Game, given: Game) -> None:
     """Raise ValueError unless an agent made for one game, with room for it to work in, is given games of that kind."""
     if given is not own and given != own:
-        kinds = (f"{game.name} with {game.options} and the observation {game.observation!r}" for game in (own, given))
+        kinds = (f"{game.name} with {game.options} and the encoding {game.encoding!r}" for game in (own, given))
         raise ValueError(f"agent {agent!r} was made for {next(kinds)}, not for {next(kinds)}")
 
 
@@ -24,7 +24,7 @@ class DecisionBatch:
         game: the game with its options.
         states: the true records [n], running games; agents get at them through `determinize` alone.
         mask: int8 [n, num_actions] if it is known already.
-        observation: float32 [n, observation_size] if it is known already.
+        observation: `game.observation_dtype` [n, observation_size] if it is known already.
         seconds_per_move: the time that the agent has for each of these decisions; None for any.
         game_indices: integers [n], which game each of them belongs to; None for 0 to n - 1.
 
@@ -45,7 +45,9 @@ class DecisionBatch:
         if mask is not None:
             mask = _check_array(mask, "mask", np.int8, (len(states), game.num_actions))
         if observation is not None:
-            observation = _check_array(observation, "observation", np.float32, (len(states), game.observation_size))
+            observation = _check_array(
+                observation, "observation", game.observation_dtype, (len(states), game.observation_size)
+            )
         self.game = game
         self.seconds_per_move = seconds_per_move
         self.seats: np.ndarray = states["to_move"].astype(np.int64)
@@ -79,11 +81,11 @@ class DecisionBatch:
 
     @cached_property
     def observation(self) -> np.ndarray:
-        """Return what the seats see, float32 [n, observation_size]."""
+        """Return what the seats see, `game.observation_dtype` [n, observation_size]."""
         if self._observation is not None:
             return self._observation
-        observation = np.empty((len(self), self.game.observation_size), np.float32)
-        write_observations(self._states, self.seats, self.game.encoding, observation, 0, len(self))
+        observation = np.empty((len(self), self.game.observation_size), self.game.observation_dtype)
+        write_observations(self._states, self.seats, self.game.make_observer(), observation, 0, len(self))
         return observation
 
     @cached_property
@@ -109,10 +111,10 @@ class DecisionBatch:
         return values
 
     def observed_as(self, encoding: str | None) -> np.ndarray:
-        """Return what the seats see in one of the game's forms of observations; None for the form of `game`."""
-        if encoding is None or encoding == self.game.observation:
+        """Return what the seats see in one of the game's encodings; None for the one of `game`."""
+        if encoding is None or encoding == self.game.encoding:
             return self.observation
-        return DecisionBatch(self.game.with_observation(encoding), self._states).observation
+        return DecisionBatch(self.game.with_encoding(encoding), self._states).observation
 
     def determinize(self, stream: np.ndarray) -> np.ndarray:
         """Return records [n] in which all that the seat to move cannot see, the future too, is dealt anew.
@@ -126,7 +128,7 @@ class DecisionBatch:
         return states
 
 
-def _check_array(array: Any, name: str, dtype: type, shape: tuple[int, ...]) -> np.ndarray:
+def _check_array(array: Any, name: str, dtype: type | np.dtype, shape: tuple[int, ...]) -> np.ndarray:
     """Return an array that is known already as kernels take it, a copy if need be; ValueError if it is another one."""
     if not isinstance(array, np.ndarray) or array.shape != shape or array.dtype != dtype:
         given = f"{array.dtype} of {array.shape}" if isinstance(array, np.ndarray) else f"a {type(array).__name__}"

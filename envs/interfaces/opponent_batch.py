@@ -132,7 +132,8 @@ class OpponentBatch:
         self.reset_rotation()
         self.opponent_of: np.ndarray = np.full((num_games, game.num_players), LEARNER, np.int64)
         self.mask: np.ndarray = np.zeros((num_games, game.num_actions), np.int8)
-        self.observation: np.ndarray = np.zeros((num_games, game.observation_size), np.float32)
+        self.observation: np.ndarray = np.zeros((num_games, game.observation_size), game.observation_dtype)
+        self._observer = game.make_observer()
         self.on_moves: OnMoves | None = None
         self._assign = assign
         self._auto_reset = auto_reset
@@ -263,7 +264,7 @@ class OpponentBatch:
     def _look(self) -> None:
         states = self.batch.states
         write_masks(states, self.mask, 0, self.num_games)
-        write_observations(states, self.seats, self.game.encoding, self.observation, 0, self.num_games)
+        write_observations(states, self.seats, self._observer, self.observation, 0, self.num_games)
 
     def _finish_games(self) -> FinishedGames:
         none = np.zeros(0, np.int64)
@@ -274,6 +275,6 @@ class OpponentBatch:
         scores = np.zeros((len(games), self.game.num_players), np.int32)
         ranks = np.zeros_like(scores)
         write_results(states, scores, ranks)
-        observation = np.zeros((len(games), self.game.observation_size), np.float32)
-        write_observations(states, seats, self.game.encoding, observation, 0, len(games))
+        observation = np.zeros((len(games), self.game.observation_size), self.game.observation_dtype)
+        write_observations(states, seats, self._observer, observation, 0, len(games))
         return FinishedGames(games, states, seats, opponent_of, scores, ranks, observation)

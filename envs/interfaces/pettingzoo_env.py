@@ -63,8 +63,8 @@ class GameAECEnv(AECEnv[str, dict[str, np.ndarray], int | None]):
     """One game in PettingZoo's turn by turn form; `env` and `raw_env` make it.
 
     Agents are "player_0", "player_1", ... in the order of the seats. An observation is a dict: "observation",
-    float32 [observation_size], what the agent's seat sees, and "action_mask", int8 [num_actions], all 0 for
-    agents that wait or have finished; `infos[agent]["action_mask"]` holds the same. Rewards come at the end;
+    `game.observation_dtype` [observation_size], what the agent's seat sees, and "action_mask", int8 [num_actions],
+    all 0 for agents that wait or have finished; `infos[agent]["action_mask"]` holds the same. Rewards come at the end;
     `infos` then hold "scores" (int32 [players]) and "winners" (bool [players]) too.
 
     The checks are those of PettingZoo's three usual wrappers, made inside the environment because three layers
@@ -108,9 +108,9 @@ class GameAECEnv(AECEnv[str, dict[str, np.ndarray], int | None]):
         self._checks = checks
         self._seats = {agent: seat for seat, agent in enumerate(self.possible_agents)}
         self._states = game.template.copy()
-        self._encoding = game.encoding
+        self._observer = game.make_observer()
         self._num_actions = game.num_actions
-        self._observation_size = game.observation_size
+        self._observation_size, self._observation_dtype = game.observation_size, game.observation_dtype
         self._reset_stream: np.ndarray | None = None
         self._has_reset = False
         self._stepped = False
@@ -177,9 +177,9 @@ class GameAECEnv(AECEnv[str, dict[str, np.ndarray], int | None]):
             return
         # users keep what they are handed, so every step writes to arrays of its own
         mask = np.empty(self._num_actions, np.int8)
-        observation = np.empty(self._observation_size, np.float32)
+        observation = np.empty(self._observation_size, self._observation_dtype)
         before = None if self._frames is None else self._states[0].copy()
-        seat = step_one(self._states, number, self._encoding, mask, observation)
+        seat = step_one(self._states, number, self._observer, mask, observation)
         if seat >= 0:
             self.infos[self.agent_selection] = {"action_mask": np.zeros(self._num_actions, np.int8)}
             self._turn_to(seat, mask, observation)
@@ -205,7 +205,7 @@ class GameAECEnv(AECEnv[str, dict[str, np.ndarray], int | None]):
         return {"observation": self._observe_seat(self._seats[agent]), "action_mask": self._no_actions()}
 
     def state(self) -> np.ndarray:
-        """Return the whole situation: the observations of all seats in order, float32 [players * observation_size]."""
+        """Return the whole situation: the observations of all seats in order, [players * observation_size]."""
         if not self._has_reset:
             EnvLogger.error_state_before_reset()
         return np.concatenate([self._observe_seat(seat) for seat in range(self.game.num_players)])
@@ -244,7 +244,7 @@ class GameAECEnv(AECEnv[str, dict[str, np.ndarray], int | None]):
         names = name_options(options)
         if not names:
             return
-        known = {"rewards", "illegal", "render_mode", "observation", *self.game.options}
+        known = {"rewards", "illegal", "render_mode", "encoding", *self.game.options}
         if not isinstance(options, Mapping) or known.intersection(options):
             refuse_options(options)
         logger.warn(f"reset takes no options: {names} changes nothing")

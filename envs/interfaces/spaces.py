@@ -3,19 +3,24 @@
 import numpy as np
 from gymnasium.spaces import Box, Dict, Discrete
 
+from ..engine.observation import LARGEST_BYTE
 from ..game import Game
+from ..spec import COMPACT
 
 
 def observation_high(game: Game) -> np.ndarray:
-    """Return the largest value of every part of the observation, float32 [observation_size]; the smallest is 0."""
+    """Return the largest value of every part of the observation, [observation_size]; the smallest is 0."""
     fields = game.observation_fields
-    return np.repeat([field.high for field in fields], [field.size for field in fields]).astype(np.float32)
+    high = np.repeat([field.high for field in fields], [field.size for field in fields]).astype(np.float32)
+    if game.encoding != COMPACT:
+        return high
+    return np.minimum(np.rint(high / game.observation_scales), LARGEST_BYTE).astype(np.uint8)
 
 
 def observation_box(game: Game, seats: int = 1) -> Box:
-    """Return the space of the observations of some seats one after the other, float32 [seats * observation_size]."""
+    """Return the space of the observations of some seats one after the other, [seats * observation_size]."""
     high = np.tile(observation_high(game), seats)
-    return Box(np.zeros_like(high), high, dtype=np.float32)
+    return Box(np.zeros_like(high), high, dtype=game.observation_dtype.type)
 
 
 def action_space(game: Game) -> Discrete:

@@ -1,4 +1,4 @@
-"""Manhattan's observation: what a seat may know, seen from its side of the table, as one float32 vector.
+"""Manhattan's observation: what a seat may know, seen from its side of the table, as numbers and scales.
 
 Every city is rotated to the seat's view: lot v is the one for its card v, so that cards mean the same for every seat.
 Colours are in turn order, own colours first; with two players the own two, then the opponent's.
@@ -26,15 +26,11 @@ from .state import (
     PARTS,
     colours_per_player,
     num_colours,
+    num_rounds,
 )
 
-# factors instead of divisors: a division is several times as expensive
-_STOREYS = np.float32(1 / 10)
-_DRAFTED = np.float32(1 / 6)
-_PARTS = (1 / np.array(PARTS)).astype(np.float32)
-_HAND = np.float32(1 / HAND_SIZE)
-_COPIES = np.float32(1 / COPIES)
-SCORE_SCALE = 100.0
+_STOREYS, _PARTS, _DRAFTED, _SCORE = 1 / 10, tuple(1 / parts for parts in PARTS), 1 / 6, 1 / 100
+_HAND, _COPIES = 1 / HAND_SIZE, 1 / COPIES
 
 
 def _colours_in_order() -> np.ndarray:
@@ -51,22 +47,26 @@ def _colours_in_order() -> np.ndarray:
 COLOUR_SEEN = _colours_in_order()
 
 
-def fields(options: dict[str, Any], encoding: str) -> tuple[ObservationField, ...]:
-    """Return the parts of the observation in order, for a game's options; `encoding` is "flat", the only one."""
+def fields(options: dict[str, Any], layout: str) -> tuple[ObservationField, ...]:
+    """Return the parts of the observation in order, for a game's options; `layout` is "flat", the only one."""
     players = options["num_players"]
     colours = num_colours(players)
     lots = (NUM_CITIES, NUM_LOTS, colours)
     return (
-        ObservationField("storeys", lots, "city, lot by own card, colour: storeys / 10", 4.7),
+        ObservationField("storeys", lots, "city, lot by own card, colour: storeys / 10", 4.7, _STOREYS),
         ObservationField("owner", lots, "city, lot, colour: 1 if the colour owns the tower"),
-        ObservationField("reserve", (colours, NUM_SIZES), "colour, size: parts in the box / all of that size"),
-        ObservationField("drafted", (colours, NUM_SIZES), "colour, size: selected parts not yet placed / 6"),
-        ObservationField("own hand", (NUM_CARDS,), "cards / 4 by kind"),
-        ObservationField("discards", (NUM_CARDS,), "face-up cards / 5 by kind"),
-        ObservationField("unseen", (NUM_CARDS,), "cards / 5 by kind in the deck and the other hands together"),
-        ObservationField("deck", (1,), "cards in the deck / 45"),
-        ObservationField("scores", (players,), "score / 100, own seat first", 3.0),
-        ObservationField("round", (1,), "round / number of rounds"),
+        ObservationField(
+            "reserve", (colours, NUM_SIZES), "colour, size: parts in the box / all of that size", scale=_PARTS * colours
+        ),
+        ObservationField(
+            "drafted", (colours, NUM_SIZES), "colour, size: selected parts not yet placed / 6", scale=_DRAFTED
+        ),
+        ObservationField("own hand", (NUM_CARDS,), "cards / 4 by kind", scale=_HAND),
+        ObservationField("discards", (NUM_CARDS,), "face-up cards / 5 by kind", scale=_COPIES),
+        ObservationField("unseen", (NUM_CARDS,), "cards / 5 by kind in the deck and the other hands", scale=_COPIES),
+        ObservationField("deck", (1,), "cards in the deck / 45", scale=1 / (NUM_CARDS * COPIES)),
+        ObservationField("scores", (players,), "score / 100, own seat first", 3.0, _SCORE),
+        ObservationField("round", (1,), "round / number of rounds", scale=1 / num_rounds(players)),
         ObservationField("draft", (2,), "one-hot: selecting for the mover's first or second colour"),
         ObservationField("started", (players,), "one-hot: who began this round, own seat first"),
         ObservationField("to move", (players,), "one-hot, own seat first; 0 when the game is over"),
@@ -74,47 +74,47 @@ def fields(options: dict[str, Any], encoding: str) -> tuple[ObservationField, ..
 
 
 @kernel
-def observe(state: np.void, seat: Integer, encoding: Integer, observation: np.ndarray) -> None:
-    """Write the observation of a seat, float32 [observation_size]; there is one encoding."""
+def observe(state: np.void, seat: Integer, layout: Integer, numbers: np.ndarray) -> None:
+    """Write what a seat sees, int16 [observation_size]; there is one layout."""
     colours = colours_in_game(state)
     players = np.int64(state["option_num_players"])
-    at = _observe_cities(state, seat, colours, observation)
+    at = _observe_cities(state, seat, colours, numbers)
     for index in range(colours):
         colour = np.int64(COLOUR_SEEN[players, seat, index])
         for size in range(NUM_SIZES):
-            observation[at + index * NUM_SIZES + size] = np.float32(state["reserve"][colour, size]) * _PARTS[size]
-            drafted = np.float32(state["drafted"][colour, size]) * _DRAFTED
-            observation[at + (colours + index) * NUM_SIZES + size] = drafted
+            numbers[at + index * NUM_SIZES + size] = state["reserve"][colour, size]
+            drafted = state["drafted"][colour, size]
+            numbers[at + (colours + index) * NUM_SIZES + size] = drafted
     at += 2 * colours * NUM_SIZES
     for card in range(NUM_CARDS):
         held = np.int64(state["hands"][seat, card])
         shown = np.int64(state["discards"][card])
-        observation[at + card] = np.float32(held) * _HAND
-        observation[at + NUM_CARDS + card] = np.float32(shown) * _COPIES
-        observation[at + 2 * NUM_CARDS + card] = np.float32(COPIES - held - shown) * _COPIES
+        numbers[at + card] = held
+        numbers[at + NUM_CARDS + card] = shown
+        numbers[at + 2 * NUM_CARDS + card] = COPIES - held - shown
     at += 3 * NUM_CARDS
-    observation[at] = state["deck_size"] / (NUM_CARDS * COPIES)
-    _observe_players(state, seat, at + 1, observation)
+    numbers[at] = state["deck_size"]
+    _observe_players(state, seat, at + 1, numbers)
 
 
 @kernel
-def _observe_cities(state: np.void, seat: Integer, colours: Integer, observation: np.ndarray) -> Integer:
+def _observe_cities(state: np.void, seat: Integer, colours: Integer, numbers: np.ndarray) -> Integer:
     # most of the cost of an observation: with constant orders of colours each lot takes a few vector instructions
     if colours == 3:
-        _observe_three_colours(state, seat, observation)
+        _observe_three_colours(state, seat, numbers)
     elif state["option_num_players"] == 2:
         if seat == 0:
-            _observe_four_colours(state, seat, observation, 0, 2, 1, 3)
+            _observe_four_colours(state, seat, numbers, 0, 2, 1, 3)
         else:
-            _observe_four_colours(state, seat, observation, 1, 3, 0, 2)
+            _observe_four_colours(state, seat, numbers, 1, 3, 0, 2)
     elif seat == 0:
-        _observe_four_colours(state, seat, observation, 0, 1, 2, 3)
+        _observe_four_colours(state, seat, numbers, 0, 1, 2, 3)
     elif seat == 1:
-        _observe_four_colours(state, seat, observation, 1, 2, 3, 0)
+        _observe_four_colours(state, seat, numbers, 1, 2, 3, 0)
     elif seat == 2:
-        _observe_four_colours(state, seat, observation, 2, 3, 0, 1)
+        _observe_four_colours(state, seat, numbers, 2, 3, 0, 1)
     else:
-        _observe_four_colours(state, seat, observation, 3, 0, 1, 2)
+        _observe_four_colours(state, seat, numbers, 3, 0, 1, 2)
     return 2 * NUM_CITIES * NUM_LOTS * colours
 
 
@@ -122,7 +122,7 @@ def _observe_cities(state: np.void, seat: Integer, colours: Integer, observation
 def _observe_four_colours(
     state: np.void,
     seat: Integer,
-    observation: np.ndarray,
+    numbers: np.ndarray,
     first: Integer,
     second: Integer,
     third: Integer,
@@ -140,18 +140,18 @@ def _observe_four_colours(
             storeys_2 = state["storeys"][city, lot, second]
             storeys_3 = state["storeys"][city, lot, third]
             storeys_4 = state["storeys"][city, lot, fourth]
-            observation[at] = np.float32(storeys_1) * _STOREYS
-            observation[at + 1] = np.float32(storeys_2) * _STOREYS
-            observation[at + 2] = np.float32(storeys_3) * _STOREYS
-            observation[at + 3] = np.float32(storeys_4) * _STOREYS
-            observation[owners + at] = np.float32(owner == 1 + first)
-            observation[owners + at + 1] = np.float32(owner == 1 + second)
-            observation[owners + at + 2] = np.float32(owner == 1 + third)
-            observation[owners + at + 3] = np.float32(owner == 1 + fourth)
+            numbers[at] = storeys_1
+            numbers[at + 1] = storeys_2
+            numbers[at + 2] = storeys_3
+            numbers[at + 3] = storeys_4
+            numbers[owners + at] = owner == 1 + first
+            numbers[owners + at + 1] = owner == 1 + second
+            numbers[owners + at + 2] = owner == 1 + third
+            numbers[owners + at + 3] = owner == 1 + fourth
 
 
 @kernel
-def _observe_three_colours(state: np.void, seat: Integer, observation: np.ndarray) -> None:
+def _observe_three_colours(state: np.void, seat: Integer, numbers: np.ndarray) -> None:
     side = seat_of(state, seat)
     owners = NUM_CITIES * NUM_LOTS * 3
     for city in range(NUM_CITIES):
@@ -161,22 +161,22 @@ def _observe_three_colours(state: np.void, seat: Integer, observation: np.ndarra
             for place in range(3):
                 colour = np.int64(COLOUR_SEEN[3, seat, place])
                 at = (city * NUM_LOTS + view) * 3 + place
-                observation[at] = np.float32(state["storeys"][city, lot, colour]) * _STOREYS
-                observation[owners + at] = np.float32(owner == 1 + colour)
+                numbers[at] = state["storeys"][city, lot, colour]
+                numbers[owners + at] = owner == 1 + colour
 
 
 @kernel
-def _observe_players(state: np.void, seat: Integer, at: Integer, observation: np.ndarray) -> None:
+def _observe_players(state: np.void, seat: Integer, at: Integer, numbers: np.ndarray) -> None:
     players = np.int64(state["option_num_players"])
     running = state["status"] == RUNNING
     for distance in range(players):
         player = seat + distance if seat + distance < players else seat + distance - players
-        observation[at + distance] = state["score"][player] * (1.0 / SCORE_SCALE)
-        observation[at + players + 3 + distance] = state["start"] == player
-        observation[at + 2 * players + 3 + distance] = running and state["to_move"] == player
+        numbers[at + distance] = state["score"][player]
+        numbers[at + players + 3 + distance] = state["start"] == player
+        numbers[at + 2 * players + 3 + distance] = running and state["to_move"] == player
     at += players
-    observation[at] = state["round"] / (4 if players == 4 else 6)
+    numbers[at] = state["round"]
     drafting = running and state["phase"] == DRAFT
     second = players == 2 and state["draft_colour"] >= 2
-    observation[at + 1] = drafting and not second
-    observation[at + 2] = drafting and second
+    numbers[at + 1] = drafting and not second
+    numbers[at + 2] = drafting and second

@@ -53,7 +53,7 @@ def draw(options: dict[str, Any], n: int, random: np.random.Generator) -> Symmet
 
 def apply(
     options: dict[str, Any],
-    encoding: str,
+    layout: str,
     symmetries: Symmetries,
     observation: np.ndarray,
     policies: tuple[np.ndarray, ...],
@@ -68,7 +68,7 @@ def apply(
     origins = {"storeys": lots, "owner": lots, "own hand": cards, "discards": cards, "unseen": cards}
     transformed = observation.copy()
     first = 0
-    for field in fields(options, encoding):
+    for field in fields(options, layout):
         stop = first + field.size
         if field.name in origins:
             transformed[:, first:stop] = take_groups(observation[:, first:stop], origins[field.name])

@@ -8,7 +8,7 @@ from ..records.notation import Notation
 from ..spec import GameSpec
 from ..symmetry import Symmetry
 from ..view.position_view import PositionView
-from .observation import FORMS, fields
+from .observation import LAYOUTS, fields
 from .state import FIELDS, OPENINGS, PLACE
 
 
@@ -81,7 +81,7 @@ GAME = GameSpec(
     notation=_notation,
     symmetry=_symmetry,
     view=_view,
-    observations=FORMS,
+    layouts=LAYOUTS,
     margin_scale=50.0,
     search={"plies": 1, "mix": 1.0, "c": 0.2},
     first_cell_action=PLACE,

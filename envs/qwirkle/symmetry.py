@@ -47,7 +47,7 @@ def draw(options: dict[str, Any], n: int, random: np.random.Generator) -> Symmet
 
 def apply(
     options: dict[str, Any],
-    encoding: str,
+    layout: str,
     symmetries: Symmetries,
     observation: np.ndarray,
     policies: tuple[np.ndarray, ...],
@@ -59,15 +59,15 @@ def apply(
     """
     size = options["board_size"]
     kinds = _kinds(symmetries)
-    rows, cells, codes = _find_tiles(observation, encoding, size)
+    rows, cells, codes = _find_tiles(observation, layout, size)
     tiles = codes != LEGAL_CODE
     turn = _turn(symmetries, size, observation[:, -1] > 0, rows[tiles], cells[tiles])
     layer, kind = np.divmod(codes - 1, NUM_KINDS)
     kind = np.where(tiles, kinds[rows, kind], kind)
     targets = _transform_cells(turn, size, rows, cells)
-    counts = size * size if encoding == "planes" else 2 * size * size
+    counts = size * size if layout == "planes" else 2 * size * size
     transformed = np.zeros_like(observation)
-    if encoding == "planes":
+    if layout == "planes":
         transformed[rows, targets] = 1 + layer * NUM_KINDS + kind
     else:
         transformed[rows, 2 * targets] = (1 + kind // _NAMES) / 6.0
@@ -93,11 +93,11 @@ def _move_kinds(kinds: np.ndarray, numbers: np.ndarray, transformed: np.ndarray,
         )
 
 
-def _find_tiles(observation: np.ndarray, encoding: str, size: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return row, cell and code, as in the encoding "planes", of every cell of the windows that is not empty."""
-    board = observation[:, : size * size] if encoding == "planes" else observation[:, : 2 * size * size : 2]
+def _find_tiles(observation: np.ndarray, layout: str, size: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return row, cell and code, as in the layout "planes", of every cell of the windows that is not empty."""
+    board = observation[:, : size * size] if layout == "planes" else observation[:, : 2 * size * size : 2]
     rows, cells = np.divmod(np.flatnonzero(board != 0), size * size)
-    if encoding == "planes":
+    if layout == "planes":
         return rows, cells, board[rows, cells].astype(np.int64)
     colours, shapes = (np.rint(6 * observation[rows, 2 * cells + part]).astype(np.int64) for part in (0, 1))
     return rows, cells, 1 + (colours - 1) * _NAMES + shapes - 1
