@@ -8,19 +8,24 @@ from meeplezoo.envs.interfaces.registration import gymnasium_id
 from meeplezoo.envs.registry import BUILT_IN, describe
 
 _OPTIONS = {
-    "azul": [{"num_players": n, "wall": wall} for n, wall in product((2, 3, 4), ("coloured", "grey"))],
+    "azul": [
+        *({"num_players": n, "wall": wall} for n, wall in product((2, 3, 4), ("coloured", "grey"))),
+        {"encoding": "compact"},
+    ],
     # the defaults once; smaller tables are quicker
     "qwirkle": [
         {},
-        {"num_players": 2, "board_size": 26, "opening": "free", "observation": "flat"},
+        {"num_players": 2, "board_size": 26, "opening": "free", "encoding": "flat"},
         {"num_players": 3, "board_size": 26, "opening": "free"},
-        {"num_players": 4, "board_size": 25, "observation": "flat"},
+        {"num_players": 4, "board_size": 25, "encoding": "flat"},
+        {"num_players": 2, "board_size": 25, "encoding": "compact"},
     ],
     "manhattan": [
         {},
         {"num_players": 2},
         {"num_players": 2, "seats": "adjacent", "tiebreak": "none"},
         {"num_players": 3, "tiebreak": "none"},
+        {"encoding": "compact"},
     ],
 }
 _QUICK = {"qwirkle": {"board_size": 26}}

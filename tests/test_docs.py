@@ -63,7 +63,7 @@ def test_observation_table_of_qwirkle_is_that_of_the_code(players: int, encoding
     rows = [line.strip("| ").split(" | ") for line in lines[start : lines.index("", start)]]
     other = {"planes": "flat", "flat": "planes"}[encoding]
     rows = [row for row in rows if row[0] != f"board, `{other}`"]
-    fields = make_game("qwirkle", num_players=players, observation=encoding, board_size=26).observation_fields
+    fields = make_game("qwirkle", num_players=players, encoding=encoding, board_size=26).observation_fields
     sizes = {"n": players, "s": 26}
     shapes = [tuple(sizes[part] if part in sizes else int(part) for part in row[1].split(" x ")) for row in rows]
     assert shapes == [field.shape for field in fields]
@@ -82,7 +82,7 @@ def test_table_of_games_is_that_of_the_code() -> None:
         assert module == f"{name}_v{spec.version}"
         assert gymnasium_name == gymnasium_id(spec)
         assert int(players) == make_game(name).num_players
-        assert re.findall("`(.*?)`", forms) == list(spec.observations)
+        assert re.findall("`(.*?)`", forms) == list(spec.encodings)
 
 
 def test_the_tutorial_shows_the_whole_example() -> None:

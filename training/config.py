@@ -11,6 +11,7 @@ from ..envs.engine.rewards import REWARDS
 from ..envs.options import complete
 from ..envs.registry import describe
 from ..envs.system.messages import shorten
+from ..envs.validation.arguments import check_choice
 
 ALGORITHMS = ("maskable_ppo", "ppo", "alphazero")
 ACTIVATIONS = ("tanh", "relu")
@@ -270,7 +271,11 @@ class TrainingConfig:
     def make_game(self) -> Game:
         """Return the game with its options."""
         # validated first: the name of an option in a file may be that of another argument of make_game
-        options = complete(self.game, describe(self.game).options, self.options)
+        spec = describe(self.game)
+        options = complete(self.game, spec.options, self.options)
+        # networks are trained on floats
+        if self.observation is not None:
+            check_choice(self.observation, "observation", spec.layouts)
         return make_game(self.game, encoding=self.observation, **options)
 
     @property

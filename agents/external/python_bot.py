@@ -46,7 +46,7 @@ class PythonBot:
             "name": name,
             "settings": dict(settings),
             "game": game.name,
-            "observation": game.encoding,
+            "encoding": game.encoding,
             "options": dict(game.options),
         }
         self._batched = False

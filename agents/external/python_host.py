@@ -81,7 +81,7 @@ class _Host:
 
     def reset(self, hello: dict[str, Any]) -> Reply:
         """Make the bot again; reply whether it is ready."""
-        self._game = make_game(hello["game"], encoding=hello["observation"], **hello["options"])
+        self._game = make_game(hello["game"], encoding=hello["encoding"], **hello["options"])
         try:
             if self._bot_source is None:
                 warm_up(self._game)

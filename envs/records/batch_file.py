@@ -27,7 +27,7 @@ FORMAT = "meeplezoo-batch/1"
 
 _HEAD, _SETTINGS = "head", "settings"
 _MEMBERS = (_HEAD, STATES, FINALS, OUTCOMES, _SETTINGS, CHOICE_STREAMS)
-_HEAD_KEYS = {"format": str, "game": str, "version": int, "options": dict, "observation": str, "threads": int}
+_HEAD_KEYS = {"format": str, "game": str, "version": int, "options": dict, "encoding": str, "threads": int}
 _MOST_HEAD_BYTES = 2**16
 _MOST_NPY_HEADER_BYTES = 512
 
@@ -39,7 +39,7 @@ def save_batch(batch: GameBatch, path: Path) -> None:
         "game": batch.game.name,
         "version": batch.game.spec.version,
         "options": batch.game.options,
-        "observation": batch.game.encoding,
+        "encoding": batch.game.encoding,
         "threads": batch.threads,
     }
     text = np.array(json.dumps(header))
@@ -154,7 +154,7 @@ def _read_head(archive: zipfile.ZipFile) -> tuple[Game, int]:
             raise ValueError(f"is damaged: {key} in its head is {shorten(header[key])}")
     spec = describe(header["game"])
     _check_names(header["options"], spec.options)
-    game = make_game(header["game"], encoding=header["observation"], **header["options"])
+    game = make_game(header["game"], encoding=header["encoding"], **header["options"])
     if header["version"] != spec.version:
         raise ValueError(f"holds version {shorten(header['version'])} of {game.name}, not this one")
     return game, header["threads"]

@@ -65,12 +65,12 @@ def count_discs(board: np.ndarray, row: int, column: int, down: int, right: int)
 
 
 @kernel
-def observe(state: np.void, seat: int, encoding: int, observation: np.ndarray) -> None:
+def observe(state: np.void, seat: int, layout: int, numbers: np.ndarray) -> None:
     """Write two planes: the discs of the seat, then those of the other player."""
     for cell in range(ROWS * COLUMNS):
         disc = state["board"][cell // COLUMNS, cell % COLUMNS]
-        observation[cell] = disc == 1 + seat
-        observation[ROWS * COLUMNS + cell] = disc == 2 - seat
+        numbers[cell] = disc == 1 + seat
+        numbers[ROWS * COLUMNS + cell] = disc == 2 - seat
 
 
 @kernel
@@ -89,7 +89,7 @@ GAME = GameSpec(
     options=(Number("num_players", 2, 2, 2, "players at the board", original=True),),
     state_fields=FIELDS,
     num_actions=lambda options: COLUMNS,
-    observation_fields=lambda options, encoding: (
+    observation_fields=lambda options, layout: (
         ObservationField("own discs", (ROWS, COLUMNS), "1 where the seat has a disc"),
         ObservationField("other discs", (ROWS, COLUMNS), "1 where the other player has one"),
     ),

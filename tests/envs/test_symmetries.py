@@ -17,15 +17,15 @@ GAMES = [
     *(make_game("manhattan", num_players=players) for players in (2, 3, 4)),
     make_game("manhattan", num_players=2, seats="adjacent"),
     make_game("qwirkle", num_players=2),
-    make_game("qwirkle", num_players=3, observation="flat", opening="free", board_size=27),
-    make_game("qwirkle", num_players=4, observation="flat"),
+    make_game("qwirkle", num_players=3, encoding="flat", opening="free", board_size=27),
+    make_game("qwirkle", num_players=4, encoding="flat"),
     make_game("qwirkle", num_players=2, opening="free", board_size=11),
 ]
 POSITIONS = 48
 
 
 def game_id(game: Game) -> str:
-    return "-".join([game.name, *map(str, game.options.values()), game.observation])
+    return "-".join([game.name, *map(str, game.options.values()), game.layout])
 
 
 def symmetry(game: Game):
@@ -37,7 +37,7 @@ def draw(game: Game, n: int, seed: int = 3):
 
 
 def apply(game: Game, drawn, observation: np.ndarray, *policies: np.ndarray):
-    return symmetry(game).apply(game.options, game.observation, drawn, observation, policies)
+    return symmetry(game).apply(game.options, game.layout, drawn, observation, policies)
 
 
 def one(drawn, row: int):
@@ -300,11 +300,11 @@ def test_transform_is_a_draw_applied(game: Game) -> None:
     drawn = draw(game, 8, seed=6)
     expected, (legal,) = apply(game, drawn, observation, mask)
     generator = np.random.default_rng(6)
-    seen, policies = symmetry(game).transform(game.options, game.observation, observation, (mask,), generator)
+    seen, policies = symmetry(game).transform(game.options, game.layout, observation, (mask,), generator)
     assert (seen == expected).all()
     assert (policies[0] == legal).all()
     seen, policies = symmetry(game).transform(
-        game.options, game.observation, observation[:0], (mask[:0], mask[:0]), generator
+        game.options, game.layout, observation[:0], (mask[:0], mask[:0]), generator
     )
     assert seen.shape == (0, game.observation_size)
     assert [policy.shape for policy in policies] == [(0, game.num_actions)] * 2

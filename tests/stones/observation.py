@@ -8,7 +8,7 @@ from meeplezoo.envs.observation_field import ObservationField
 from .state import MOST_LUCK, MOST_STONES, NUM_ACTIONS
 
 
-def fields(options, encoding):
+def fields(options, layout):
     return (
         ObservationField("pile", (1,), "stones in the pile", MOST_STONES),
         ObservationField("taken", (options["num_players"],), "stones taken, from the own seat on", MOST_STONES),
@@ -18,10 +18,10 @@ def fields(options, encoding):
 
 
 @kernel
-def observe(state, seat, encoding, observation):
+def observe(state, seat, layout, numbers):
     players = np.int64(state["option_num_players"])
-    observation[0] = state["stones"]
+    numbers[0] = state["stones"]
     for step in range(players):
-        observation[1 + step] = state["taken"][(seat + step) % players]
-    observation[1 + players] = state["last_take"]
-    observation[2 + players] = state["luck"][seat]
+        numbers[1 + step] = state["taken"][(seat + step) % players]
+    numbers[1 + players] = state["last_take"]
+    numbers[2 + players] = state["luck"][seat]

@@ -113,13 +113,14 @@ def test_settings_that_do_not_fit_together_are_refused():
         tiny(evaluation_opponents=[])
     with pytest.raises(ValueError, match="dense needs the rewards margin, not outcome"):
         tiny(rewards="outcome", dense=True)
-    lacking = "network cells needs an observation with a plane of cells, which {} with the observation flat has not"
+    lacking = "network cells needs an observation with a plane of cells, which {} with the encoding flat has not"
     with pytest.raises(ValueError, match=lacking.format("azul")):
         tiny(network="cells")
     with pytest.raises(ValueError, match=lacking.format("qwirkle")):
         tiny(game="qwirkle", observation="flat", network="cells")
-    with pytest.raises(ValueError, match="qwirkle has the observations planes, flat, not 'image'"):
-        tiny(game="qwirkle", observation="image")
+    for encoding in ("image", "compact"):
+        with pytest.raises(ValueError, match=f"observation must be one of planes, flat, not '{encoding}'"):
+            tiny(game="qwirkle", observation=encoding)
     with pytest.raises(ValueError, match="setting 'game' is missing"):
         make_config({"decisions": 1})
     config = tiny()

@@ -115,8 +115,8 @@ def test_our_own_models_play_as_they_learned(name, tmp_path):
         agent = make_agent(f"ppo:{path}", game, 1)
         assert torch.equal(logits_of(agent.policy, decisions), logits_of(learner.model.policy, decisions))
         # in any form of observations
-        for encoding in game.spec.observations:
-            other = game.with_observation(encoding)
+        for encoding in game.spec.layouts:
+            other = game.with_encoding(encoding)
             np.testing.assert_array_equal(agent.act(DecisionBatch(other, decisions._states)), agent.act(decisions))
 
 

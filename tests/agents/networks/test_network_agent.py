@@ -170,7 +170,7 @@ def test_of_no_decisions_nothing_is_said(name, options, encoding, kind):
 
 def test_only_planes_whose_cells_are_actions_are_seen_by_cells():
     assert has_cell_plane(make_game("qwirkle"))
-    flat = make_game("qwirkle", observation="flat")
+    flat = make_game("qwirkle", encoding="flat")
     assert not has_cell_plane(flat)
     assert not has_cell_plane(make_game("azul"))
     with pytest.raises(ValueError, match="which qwirkle with the observation flat has not"):
@@ -235,7 +235,7 @@ def test_a_file_gives_back_the_network_bit_for_bit(name, options, encoding, kind
     loaded, read = load_network(paths[0])
     assert torch.equal(torch.get_rng_state(), before)
     assert read == head
-    assert (read.game, read.options, read.observation) == (name, game.options, game.observation)
+    assert (read.game, read.options, read.observation) == (name, game.options, game.encoding)
     assert not loaded.training
     observation = torch.as_tensor(DecisionBatch(game, positions(game, 40, 11)).observation)
     for one, other in zip(network(observation), loaded(observation), strict=True):
@@ -621,7 +621,7 @@ def test_nobody_peeks(name, options, encoding, kind, settings):
 
 @pytest.mark.parametrize("settings", ["", ",sims=12"])
 def test_an_agent_sees_the_form_it_was_trained_on_whatever_the_game_shows(settings, tmp_path):
-    games = [make_game("qwirkle", observation=encoding, board_size=26) for encoding in ("planes", "flat")]
+    games = [make_game("qwirkle", encoding=encoding, board_size=26) for encoding in ("planes", "flat")]
     for index, architecture in enumerate((Architecture("conv", (8,), 4), SMALL)):
         save_lively(tmp_path / f"{index}.safetensors", games[index], architecture)
         states = positions(games[0], 16, 25)

@@ -173,7 +173,7 @@ def test_a_saved_network_of_cells_plays_as_it_did(cells_run):
 def test_an_agent_trained_on_another_form_of_observations_plays_all_the_same(flat_run):
     path = flat_run / "best.zip"
     options = QWIRKLE["options"]
-    planes, flat = make_game("qwirkle", **options), make_game("qwirkle", observation="flat", **options)
+    planes, flat = make_game("qwirkle", **options), make_game("qwirkle", encoding="flat", **options)
     states = some_positions(planes, 30, 64)
     assert planes.observation != flat.observation
     actions = [make_agent(f"ppo:{path}", game, 1).act(DecisionBatch(game, states)) for game in (planes, flat)]

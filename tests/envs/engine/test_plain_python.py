@@ -54,7 +54,8 @@ def play_single(game, seen):
     note(seen, call(game, "find_illegal", np.array([state]), np.array([-1])))
     call(game, "play_action", call(game, "new", 1), np.flatnonzero(game.mask(game.new(1)))[0])
     note(seen, state, call(game, "margins", np.array([state])), call(game, "projected_margins", np.array([state])))
-    note(seen, call(game, "with_observation", game.observation).name, call(game, "num_actions"), call(game, "encoding"))
+    note(seen, call(game, "with_encoding", "compact").name, call(game, "num_actions"), call(game, "layout_index"))
+    note(seen, call(call(game, "with_encoding", "compact"), "observe", state, 0))
 
 
 def play_batch(game, seen, threads):

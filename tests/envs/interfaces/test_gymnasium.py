@@ -327,10 +327,10 @@ def test_more_bad_arguments_are_refused():
     with pytest.raises(ValueError, match="num_players cannot be set besides"):
         gymnasium.make(ID, game=make_game("azul"), num_players=3)
     for make in (gymnasium.make, gymnasium.make_vec):
-        with pytest.raises(ValueError, match="qwirkle has the observations planes, flat, not 'image'"):
-            make(gymnasium_name("qwirkle"), observation="image")
-        with pytest.raises(ValueError, match="observation cannot be set besides"):
-            make(gymnasium_name("qwirkle"), game=make_game("qwirkle"), observation="flat")
+        with pytest.raises(ValueError, match="qwirkle has the encodings planes, flat, compact, not 'image'"):
+            make(gymnasium_name("qwirkle"), encoding="image")
+        with pytest.raises(ValueError, match="encoding cannot be set besides"):
+            make(gymnasium_name("qwirkle"), game=make_game("qwirkle"), encoding="flat")
     envs = gymnasium.make_vec(ID, num_envs=2)
     with pytest.raises(ValueError, match="seed must be one integer, or 2 of them"):
         envs.reset(seed=[1, 2, 3])

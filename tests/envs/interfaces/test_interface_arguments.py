@@ -152,7 +152,7 @@ ARGUMENTS = [
     (turn, "illegal", NO_WORDS),
     (single, "illegal", NO_WORDS),
     *[(form, "wall", NO_WORDS) for form in (turn, raw, single, vector)],
-    *[(form, "observation", NO_WORDS) for form in (turn, raw, single, vector)],
+    *[(form, "encoding", NO_WORDS) for form in (turn, raw, single, vector)],
     *[(form, "num_players", [*NO_INTEGERS, 0, 1, 5, -1, 10**400]) for form in (turn, raw, single, vector)],
     *[(form, "seat", [*NO_INTEGERS, -1, 2, 10**400]) for form in (single, vector)],
     (vector, "num_envs", [*NO_INTEGERS, 0, -1, 10**12, 10**400]),
@@ -179,7 +179,7 @@ ARGUMENTS = [
 )
 def test_wrong_arguments_are_refused_in_one_sentence(form, name, values):
     for value in values:
-        if value is not None or name not in ("render_mode", "observation"):
+        if value is not None or name not in ("render_mode", "encoding"):
             refused(lambda value=value: form(**{name: value}), ValueError)
     if form in (turn, raw):
         assert "make_game" in refused(lambda: GameAECEnv("azul"), ValueError)

@@ -283,7 +283,7 @@ DUPLICATES = [copy.deepcopy, lambda env: pickle.loads(pickle.dumps(env))]
     ("name", "options"),
     [
         ("azul", {"num_players": 3, "wall": "grey"}),
-        ("qwirkle", {"num_players": 3, "board_size": 26, "observation": "flat"}),
+        ("qwirkle", {"num_players": 3, "board_size": 26, "encoding": "flat"}),
         ("manhattan", {"num_players": 3}),
     ],
 )
@@ -381,8 +381,8 @@ def test_every_game_of_the_suite_has_a_module(name):
         ("azul", {"rewards": "score"}, "rewards must be one of outcome, margin, rank, not 'score'"),
         ("azul", {"render_mode": "gif"}, "render_mode must be one of human, ansi, rgb_array, svg, not 'gif'"),
         ("azul", {"illegal": "ignore"}, "illegal must be one of terminate, raise, not 'ignore'"),
-        ("azul", {"observation": "planes"}, "azul has the observations flat, not 'planes'"),
-        ("qwirkle", {"observation": "image"}, "qwirkle has the observations planes, flat, not 'image'"),
+        ("azul", {"encoding": "planes"}, "azul has the encodings flat, compact, not 'planes'"),
+        ("qwirkle", {"encoding": "image"}, "qwirkle has the encodings planes, flat, compact, not 'image'"),
         ("qwirkle", {"board_size": 93}, "board_size must be one of the integers from 7 to 92, not 93"),
         ("manhattan", {"seats": "diagonal"}, "seats must be one of opposite, adjacent, not 'diagonal'"),
     ],

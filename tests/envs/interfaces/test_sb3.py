@@ -22,7 +22,7 @@ OPTIONS = [
     ("azul", {"num_players": 3}),
     ("azul", {"num_players": 4, "wall": "grey"}),
     ("qwirkle", {"num_players": 2, "board_size": 26}),
-    ("qwirkle", {"num_players": 3, "board_size": 26, "opening": "free", "observation": "flat"}),
+    ("qwirkle", {"num_players": 3, "board_size": 26, "opening": "free", "encoding": "flat"}),
     ("manhattan", {"num_players": 2}),
     ("manhattan", {}),
 ]

@@ -388,7 +388,7 @@ def plain_observation(game: Game, position: dict[str, Any], seat: int, encoding:
 @pytest.mark.parametrize("encoding", ["planes", "flat"])
 @pytest.mark.parametrize("options", OPTIONS, ids=option_id)
 def test_observation_is_what_the_position_says(options: dict[str, Any], encoding: str) -> None:
-    game = make_game("qwirkle", observation=encoding, board_size=26, **options)
+    game = make_game("qwirkle", encoding=encoding, board_size=26, **options)
     state = game.new(seed=4)
     rng = np.random.default_rng(1)
     ply = 0
@@ -408,8 +408,8 @@ def test_observation_is_what_the_position_says(options: dict[str, Any], encoding
 
 
 def test_unknown_observation_is_refused() -> None:
-    with pytest.raises(ValueError, match="qwirkle has the observations planes, flat, not 'pixels'"):
-        make_game("qwirkle", observation="pixels")
+    with pytest.raises(ValueError, match="qwirkle has the encodings planes, flat, compact, not 'pixels'"):
+        make_game("qwirkle", encoding="pixels")
 
 
 # ---------------------------------------------------------------- notation

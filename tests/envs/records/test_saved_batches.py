@@ -201,7 +201,7 @@ def test_outcomes_that_cannot_be_are_refused(change: Change, sentence: str, tmp_
 
 @pytest.mark.parametrize(
     ("field", "value"),
-    [("check", True), ("auto_reset", False), ("rewards", 1), ("rewards", 77), ("observation", 200)]
+    [("check", True), ("auto_reset", False), ("rewards", 1), ("rewards", 77), ("unused", 200)]
     + [("margin_scale", value) for value in (0.0, np.nan, np.inf, -1.0)],
 )
 def test_settings_that_do_not_fit_are_refused(field: str, value: Any, tmp_path: Path) -> None:
@@ -223,8 +223,8 @@ def with_head(key: str, value: Any) -> Callable[[dict[str, np.ndarray]], None]:
     return change
 
 
-@pytest.mark.parametrize("key", ["format", "game", "version", "options", "observation", "threads", "other"])
-@pytest.mark.parametrize("value", [None, [], {}, -1, 10**30, "x", 1.5, True, {"name": 1}, {"observation": "x"}])
+@pytest.mark.parametrize("key", ["format", "game", "version", "options", "encoding", "threads", "other"])
+@pytest.mark.parametrize("value", [None, [], {}, -1, 10**30, "x", 1.5, True, {"name": 1}, {"encoding": "x"}])
 def test_heads_that_are_wrong_are_refused(key: str, value: Any, tmp_path: Path) -> None:
     path = tmp_path / "games.npz"
     saved(make_game(NAMES[0]), path, plies=3)

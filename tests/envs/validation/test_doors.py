@@ -166,7 +166,7 @@ def test_other_arguments_of_the_making_are_refused(name: str) -> None:
     for value in (None, 3, "points", ["rank"], np.array(["rank", "rank"]), object()):
         assert_refused(lambda rewards: GameBatch(game, 2, rewards=rewards), value)
         assert_refused(lambda made: GameBatch(made, 2), value)
-        assert_refused(game.with_observation, [value])
+        assert_refused(game.with_encoding, [value])
         assert_refused(make_game, value)
     for value in (None, 1, "no", np.array([True]), 0.0):
         assert_refused(lambda auto_reset: GameBatch(game, 2, auto_reset=auto_reset), value)
