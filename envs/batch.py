@@ -3,31 +3,33 @@
 import copy
 import os
 from collections.abc import Callable, Mapping
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, NoReturn
 
 import numpy as np
 
 from .engine.batch import (
+    CLOSED,
     Games,
     choose_random,
-    find_illegal,
-    find_outside,
     play_out,
     reset_games,
     seed_streams,
     step,
     step_subset,
+    step_with_others,
     write_masks,
     write_observations,
     write_results,
 )
+from .engine.compilation import JIT_DISABLED
 from .engine.random_stream import CHOICE_STREAM, MAX_SEED, check_seed, game_seeds
 from .engine.rewards import REWARD_SETTINGS, REWARDS, outcome_dtype
+from .engine.shared_counter import make_counter
 from .game import Game, IllegalMove, check_game, illegal_action_message
 from .records.batch_state import is_template, read_state, state_bytes
 from .system.messages import shorten
+from .system.thread_team import ThreadTeam
 from .validation.arrays import check_integer, integer_array, is_plain, output_array, shares_memory
 
 MAX_GAMES = 2**20
@@ -99,14 +101,16 @@ class GameBatch:
         self._known_observation: np.ndarray | None = None
         self._mask_view = self._no_mask
         self._observation_view = self._no_observation
+        self._counter = make_counter()
         # for each game, the number of its last call of `step_subset`
         self._last_call = np.zeros(self.num_games, np.int64)
         self._calls = 0
-        self._start_pool()
+        self._start_team()
 
-    def _start_pool(self) -> None:
+    def _start_team(self) -> None:
         self._process = os.getpid()
-        self._pool = ThreadPoolExecutor(self.threads) if self.threads > 1 else None
+        # plain Python has no atomic counters, and would gain nothing
+        self._team = ThreadTeam(self.threads) if self.threads > 1 and not JIT_DISABLED else None
 
     @property
     def states(self) -> np.ndarray:
@@ -174,19 +178,29 @@ class GameBatch:
         # actions that own their memory cannot share it with an output
         if actions.base is not None and shares_memory(actions, mask, observation):
             actions = actions.copy()
-        if self._pool is None:
-            games = self._checked[0] if check else self._unchecked[0]
-            illegal = step(games, actions, mask, observation, 0, self.num_games)
-            if illegal >= 0:
-                self._raise_illegal(illegal, actions[illegal])
-            return
-        if check:
-            illegal = find_illegal(self._states, actions, self._checked[0].mask, 0, self.num_games)
+        games = self._checked if check else self._unchecked
+        if self._team is None:
+            illegal = step(games[0], actions, mask, observation, 0, self.num_games)
         else:
-            illegal = find_outside(self._states, actions, self.game.num_actions, 0, self.num_games)
+            illegal = self._step_with_team(games, actions, mask, observation)
         if illegal >= 0:
             self._raise_illegal(illegal, actions[illegal])
-        self._run(lambda thread, start, stop: step(self._unchecked[thread], actions, mask, observation, start, stop))
+
+    def _step_with_team(
+        self, games: list[Games], actions: np.ndarray, mask: np.ndarray, observation: np.ndarray
+    ) -> int:
+        counter = self._counter
+        counter[0] = CLOSED
+
+        def work(thread: int) -> int:
+            try:
+                return int(step_with_others(games[thread], actions, mask, observation, counter, thread == 0))
+            finally:
+                # whatever happened, the others do not wait for ever
+                if thread == 0 and counter[0] < 0:
+                    counter[0] = self.num_games
+
+        return int(self._team_of_process().run(work)[0])
 
     def step_subset(self, games: np.ndarray, actions: np.ndarray, *, check: bool = True) -> None:
         """Play one action, integers [k], in some games, integers [k], all different; the others stay as they are.
@@ -398,13 +412,17 @@ class GameBatch:
 
     def _run(self, work: Callable[[int, int, int], Any]) -> list[Any]:
         """Call work(thread, start, stop) on all games: in one call, or in one slice per thread."""
-        if self._pool is None:
+        if self._team is None:
             return [work(0, 0, self.num_games)]
-        if self._process != os.getpid():
+        bounds = [self.num_games * thread // self.threads for thread in range(self.threads + 1)]
+        return self._team_of_process().run(lambda thread: work(thread, bounds[thread], bounds[thread + 1]))
+
+    def _team_of_process(self) -> ThreadTeam:
+        if self._team is None or self._process != os.getpid():
             # in the child of a fork, which has none of the threads
-            self._start_pool()
-        bounds = np.linspace(0, self.num_games, self.threads + 1).astype(int).tolist()
-        return list(self._pool.map(work, range(self.threads), bounds[:-1], bounds[1:]))
+            self._start_team()
+        assert self._team is not None
+        return self._team
 
 
 _KEPT = ("game", "num_games", "threads", "_states", "_finals", "_outcomes", "_choice_streams", "_settings", "_begun")

@@ -33,6 +33,7 @@ from .validation.states import State, StateDoor, write_back
 from .validation.states import as_batch as as_batch
 
 _LARGEST = 2**63 - 1
+_CACHE_LINE = 64
 _FLOAT32, _UINT8 = np.dtype(np.float32), np.dtype(np.uint8)
 
 
@@ -107,7 +108,9 @@ class Game:
 
     def make_observer(self) -> Observer:
         """Return what kernels need to write observations, with a buffer for one thread."""
-        return Observer(self.layout_index, self.observation_scales, np.zeros(self.observation_size, np.int16))
+        # with room around it: no cache line is shared with another thread's
+        buffer = np.zeros(self.observation_size + 2 * _CACHE_LINE, np.int16)[_CACHE_LINE:-_CACHE_LINE]
+        return Observer(self.layout_index, self.observation_scales, buffer)
 
     def with_encoding(self, encoding: str) -> "Game":
         """Return the same game with another encoding of observations."""

@@ -28,12 +28,17 @@ from .interface import (
 from .observation import Observer, write_observation
 from .random_stream import GAME_STREAM, draw_seed, renew_stream, seed_stream
 from .rewards import write_rewards
+from .shared_counter import fetch_add, store
 from .state import RUNNING, TRUNCATED
 from .workspace import Workspace
 
 PURPOSE, COMPILATION_SECONDS = "games", 15
 
 ILLEGAL, OVER = -1, -2
+
+CLOSED = -(2**62)
+"""The value of a counter from which no games may be taken yet."""
+_GAMES_AT_ONCE = 64
 
 
 class Games(NamedTuple):
@@ -108,20 +113,54 @@ def step(games: Games, actions: np.ndarray, mask: np.ndarray, observation: np.nd
     Return the index of the first illegal action, and change nothing; -1 if there is none. Without the setting `check`
     only an action outside 0 .. num_actions - 1 counts as illegal. Finished games stay as they are.
     """
-    states = games.states
+    refused = _find_refused(games, actions, start, stop)
+    if refused < 0:
+        _step_range(games, actions, mask, observation, start, stop)
+    return refused
+
+
+@kernel
+def step_with_others(
+    games: Games, actions: np.ndarray, mask: np.ndarray, observation: np.ndarray, counter: np.ndarray, leader: bool
+) -> int:
+    """Play one action in each game together with other threads that call this; only one of them is the leader.
+
+    Each takes the next games from the counter (`shared_counter`), which is CLOSED when they begin. The leader tests the
+    actions and opens it; it returns what `step` returns, the others -1.
+    """
+    num_games = len(games.states)
+    if leader:
+        refused = _find_refused(games, actions, 0, num_games)
+        store(counter, 0 if refused < 0 else num_games)
+        if refused >= 0:
+            return refused
+    while fetch_add(counter, 0) < 0:
+        pass
+    start = fetch_add(counter, _GAMES_AT_ONCE)
+    while start < num_games:
+        _step_range(games, actions, mask, observation, start, min(start + _GAMES_AT_ONCE, num_games))
+        start = fetch_add(counter, _GAMES_AT_ONCE)
+    return -1
+
+
+@kernel
+def _find_refused(games: Games, actions: np.ndarray, start: int, stop: int) -> int:
     if games.settings[0]["check"]:
-        refused = find_illegal(states, actions, games.mask, start, stop)
-    else:
-        refused = find_outside(states, actions, len(games.mask), start, stop)
-    if refused >= 0:
-        return refused
+        return find_illegal(games.states, actions, games.mask, start, stop)
+    return find_outside(games.states, actions, len(games.mask), start, stop)
+
+
+@kernel
+def _step_range(
+    games: Games, actions: np.ndarray, mask: np.ndarray, observation: np.ndarray, start: int, stop: int
+) -> None:
+    states = games.states
     for index in range(start, stop):
         _step_one(games, index, actions[index])
         if len(mask) > 0:
             legal_mask(states[index], mask[index])
         if len(observation) > 0:
             write_observation(states[index], states[index]["to_move"], games.observer, observation[index])
-    return -1
 
 
 @kernel
