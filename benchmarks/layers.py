@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..envs import Game, GameBatch
+from ..envs.engine.compilation import kernel
 from ..envs.engine.masks import choose_from_mask
 from ..envs.interfaces.pettingzoo_env import env, raw_env
 from ..envs.interfaces.registration import gymnasium_id
@@ -40,7 +41,7 @@ def engine_step(game: Game, batch_size: int, mask: bool, observation: bool) -> W
     if mask:
         outputs["mask"] = np.empty((batch_size, game.num_actions), np.int8)
     if observation:
-        outputs["observation"] = np.empty((batch_size, game.observation_size), np.float32)
+        outputs["observation"] = np.empty((batch_size, game.observation_size), game.observation_dtype)
 
     def work() -> int:
         batch.reset(SEED)
@@ -49,6 +50,31 @@ def engine_step(game: Game, batch_size: int, mask: bool, observation: bool) -> W
         return steps * batch_size
 
     return work
+
+
+def write_outputs(game: Game, batch_size: int, mask: bool, observation: bool) -> Work:
+    """Time a kernel that only fills the masks and observations of `engine_step`: the limit of what a step can reach."""
+    masks = np.zeros((batch_size, game.num_actions if mask else 0), np.int8)
+    observations = np.zeros((batch_size, game.observation_size if observation else 0), game.observation_dtype)
+    steps = max(20, _DECISIONS // batch_size)
+
+    def work() -> int:
+        for _ in range(steps):
+            _fill(masks, observations)
+        return steps * batch_size
+
+    return work
+
+
+@kernel
+def _fill(masks: np.ndarray, observations: np.ndarray) -> None:
+    # game by game, as a step does it
+    for index in range(len(masks)):
+        mask, observation = masks[index], observations[index]
+        for action in range(len(mask)):
+            mask[action] = 1
+        for number in range(len(observation)):
+            observation[number] = 1
 
 
 def playout(game: Game, batch_size: int) -> Work:
@@ -104,14 +130,14 @@ def _play_games(environment: Any, decisions: int, choose: Callable[[Any], int]) 
 def aec(game: Game, wrapped: bool) -> Work:
     """Time the PettingZoo form, `raw_env` or `env`."""
     make = env if wrapped else raw_env
-    return pettingzoo_loop(lambda: make(game.name, **game.options), 10_000)
+    return pettingzoo_loop(lambda: make(game.name, encoding=game.encoding, **game.options), 10_000)
 
 
 def gymnasium_loop(game: Game) -> Work:
     """Time the Gymnasium form against random opponents, as `gymnasium.make` gives it; the learner's decisions count."""
     import gymnasium
 
-    environment = gymnasium.make(gymnasium_id(game.spec), opponents="random", **game.options)
+    environment = gymnasium.make(gymnasium_id(game.spec), opponents="random", game=game)
     stream = np.array([1, 2, 3, 4], np.uint32)
     action = np.zeros(1, np.int64)
 
@@ -131,7 +157,7 @@ def gymnasium_vector(game: Game, batch_size: int) -> Work:
     """Time the native Gymnasium vector environment against random opponents; the learner's decisions count."""
     import gymnasium
 
-    environment = gymnasium.make_vec(gymnasium_id(game.spec), num_envs=batch_size, opponents="random", **game.options)
+    environment = gymnasium.make_vec(gymnasium_id(game.spec), num_envs=batch_size, opponents="random", game=game)
     stream = np.array([1, 2, 3, 4], np.uint32)
     actions = np.zeros(batch_size, np.int64)
 

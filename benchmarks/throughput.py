@@ -1,6 +1,9 @@
 """Decisions per second of every layer of the suite, on one core, beside other libraries.
 
 python -m meeplezoo.benchmarks.throughput [--game NAME] [--option name=value]... [--only TEXT] [--json FILE]
+
+The limit of a row is a kernel that only fills the same masks and observations; no step can be faster. The environment
+variable NUMBA_CPU_NAME compiles for another processor, such as znver2, which has AVX2 and no AVX-512.
 """
 
 import argparse
@@ -10,9 +13,13 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any
 
+import llvmlite.binding
+import numba
+
 from ..envs import Game, game_names, make_game
 from ..envs.options import parse
 from ..envs.registry import describe
+from ..envs.spec import COMPACT
 from ..envs.system.files import write_json
 from ..envs.system.messages import error_line, shorten
 from . import layers
@@ -22,32 +29,40 @@ from .timing import decisions_per_second
 
 BATCHES = (1, 256, 1024, 8192)
 
-Measurement = tuple[dict[str, Any], Callable[[], layers.Work]]
+Make = Callable[[], layers.Work]
+Measurement = tuple[dict[str, Any], Make, Make | None]
+"""A row without its figure, what makes the work to be timed, and what makes that of its limit."""
 
 
 def measurements(game: Game) -> Iterator[Measurement]:
-    """Yield every row to be measured, without its figure, and what makes the work to be timed."""
+    """Yield every row to be measured; rows of the compact encoding come after the others."""
 
-    def row(layer: str, batch: int, make: Callable[[], layers.Work]) -> Measurement:
-        return {"game": game.name, "options": game.options, "layer": layer, "batch": batch}, make
+    def row(layer: str, batch: int, make: Callable[..., layers.Work], *arguments: Any) -> Measurement:
+        head = {"game": game.name, "options": game.options, "layer": layer, "batch": batch}
+        limit = partial(layers.write_outputs, *arguments) if make is layers.engine_step and any(arguments[2:]) else None
+        return head, partial(make, *arguments), limit
 
     for batch in BATCHES:
-        yield row("step", batch, partial(layers.engine_step, game, batch, False, False))
-        yield row("step+mask", batch, partial(layers.engine_step, game, batch, True, False))
-        yield row("step+mask+observation", batch, partial(layers.engine_step, game, batch, True, True))
-        yield row("playout", batch, partial(layers.playout, game, batch))
-    yield row("aec raw", 1, partial(layers.aec, game, wrapped=False))
-    yield row("aec wrapped", 1, partial(layers.aec, game, wrapped=True))
-    yield row("gymnasium", 1, partial(layers.gymnasium_loop, game))
-    for batch in (256, 1024):
-        yield row("gymnasium vector", batch, partial(layers.gymnasium_vector, game, batch))
-        yield row("sb3 vecenv", batch, partial(layers.sb3_vecenv, game, batch))
+        yield row("step", batch, layers.engine_step, game, batch, False, False)
+        yield row("step+mask", batch, layers.engine_step, game, batch, True, False)
+        yield row("step+mask+observation", batch, layers.engine_step, game, batch, True, True)
+        yield row("playout", batch, layers.playout, game, batch)
+    compact = game.with_encoding(COMPACT)
+    for batch in BATCHES:
+        yield row("step+mask+observation compact", batch, layers.engine_step, compact, batch, True, True)
+    for one, ending in ((game, ""), (compact, " compact")):
+        yield row(f"aec raw{ending}", 1, layers.aec, one, False)
+        yield row(f"aec wrapped{ending}", 1, layers.aec, one, True)
+        yield row(f"gymnasium{ending}", 1, layers.gymnasium_loop, one)
+        for batch in (256, 1024):
+            yield row(f"gymnasium vector{ending}", batch, layers.gymnasium_vector, one, batch)
+            yield row(f"sb3 vecenv{ending}", batch, layers.sb3_vecenv, one, batch)
 
 
 def peer_measurements() -> Iterator[Measurement]:
     """Yield the rows of the other libraries."""
     for name, library, batch, make in PEERS:
-        yield {"game": name, "options": {}, "layer": library, "batch": batch}, make
+        yield {"game": name, "options": {}, "layer": library, "batch": batch}, make, None
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -72,15 +87,21 @@ def main(arguments: list[str] | None = None) -> int:
         print(error_line(f"nothing to measure contains {shorten(text)}"), file=sys.stderr)
         return 2
     results = []
-    print(f"{'game':<14}{'layer':<24}{'batch':>6}{'decisions/s':>14}", flush=True)
-    for row, make in rows:
+    print(f"kernels for the processor {_processor()}, one core")
+    print(f"{'game':<14}{'layer':<32}{'batch':>6}{'decisions/s':>14}{'limit':>14}{'share':>7}", flush=True)
+    for row, make, make_limit in rows:
+        heading = f"{row['game']:<14}{row['layer']:<32}{row['batch']:>6}"
         try:
             rate = decisions_per_second(make())
         except ImportError as error:
-            print(f"{row['game']:<14}{row['layer']:<24}{row['batch']:>6}  left out: {error}", flush=True)
+            print(f"{heading}  left out: {error}", flush=True)
             continue
         results.append({**row, "decisions_per_second": round(rate)})
-        print(f"{row['game']:<14}{row['layer']:<24}{row['batch']:>6}{rate:>14,.0f}", flush=True)
+        limit = ""
+        if make_limit is not None:
+            most = decisions_per_second(make_limit())
+            limit = f"{most:>14,.0f}{rate / most:>7.0%}"
+        print(f"{heading}{rate:>14,.0f}{limit}", flush=True)
     if chosen.json:
         write_json(chosen.json, results)
     return 0
@@ -104,6 +125,13 @@ def _parser() -> BenchmarkParser:
     )
     parser.add_argument("--json", type=output_path, metavar="FILE", help="write the rows to a JSON file")
     return parser
+
+
+def _processor() -> str:
+    """Return the name of the processor that kernels are compiled for; NUMBA_CPU_NAME sets it."""
+    # numba sets its configuration at run time, which type checkers do not see
+    settings: Any = numba.config
+    return settings.CPU_NAME or llvmlite.binding.get_host_cpu_name()
 
 
 def _use_one_core() -> None:
