@@ -184,7 +184,7 @@ class GameBatch:
         else:
             illegal = self._step_with_team(games, actions, mask, observation)
         if illegal >= 0:
-            self._raise_illegal(illegal, actions[illegal])
+            self.raise_illegal(illegal, actions[illegal])
 
     def _step_with_team(
         self, games: list[Games], actions: np.ndarray, mask: np.ndarray, observation: np.ndarray
@@ -222,7 +222,7 @@ class GameBatch:
                 raise ValueError(f"games must be from 0 to {self.num_games - 1}, not {game}")
             if (games[:refused] == game).any():
                 raise ValueError(f"games must all be different, but {game} is given twice")
-            self._raise_illegal(game, actions[refused])
+            self.raise_illegal(game, actions[refused])
 
     def _know_mask(self, name: str, mask: Any) -> np.ndarray:
         """Return a view of a mask for kernels to write to, and remember it."""
@@ -246,7 +246,13 @@ class GameBatch:
     def _refuse_blank(self) -> NoReturn:
         raise ValueError(f"the games of {self.game.name} have not begun; call reset first")
 
-    def _raise_illegal(self, index: int, action: int) -> NoReturn:
+    @property
+    def kernel_games(self) -> Games:
+        """Return the games as kernels take them."""
+        return self._checked[0]
+
+    def raise_illegal(self, index: int, action: int) -> NoReturn:
+        """Raise the IllegalMove of an action in the game of an index."""
         message = illegal_action_message(self.game, self._states[index], int(action))
         raise IllegalMove(f"game {index} of the batch: {message}")
 

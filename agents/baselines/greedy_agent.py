@@ -3,6 +3,7 @@
 import numpy as np
 
 from ...envs.engine.batch import choose_greedy
+from ...envs.engine.policies import GREEDY
 from ...envs.game import Game
 from ...envs.interfaces.decision_batch import DecisionBatch, check_game
 from ..streams import agent_stream, refuse_argument
@@ -11,21 +12,23 @@ from ..streams import agent_stream, refuse_argument
 class GreedyAgent:
     """Chooses the action of the highest heuristic value, ties at random."""
 
+    policy = GREEDY
+
     def __init__(self, game: Game, name: str, seed: int) -> None:
         self.name = name
         self._game = game
         self._workspace = game.make_workspace()
-        self._stream = agent_stream(seed)
+        self.stream = agent_stream(seed)
 
     def reset(self, seed: int) -> None:
         """Begin anew with another seed."""
-        self._stream = agent_stream(seed)
+        self.stream = agent_stream(seed)
 
     def act(self, decisions: DecisionBatch) -> np.ndarray:
         """Return one legal action for each decision, int64 [n]."""
         check_game(self.name, self._game, decisions.game)
         actions = np.empty(len(decisions), np.int64)
-        choose_greedy(decisions.determinize(self._stream), self._stream, actions, self._workspace)
+        choose_greedy(decisions.determinize(self.stream), self.stream, actions, self._workspace)
         return actions
 
 

@@ -3,6 +3,7 @@
 import numpy as np
 
 from ...envs.engine.masks import choose_from_mask
+from ...envs.engine.policies import UNIFORM
 from ...envs.game import Game
 from ...envs.interfaces.decision_batch import DecisionBatch
 from ..streams import agent_stream, refuse_argument
@@ -11,18 +12,20 @@ from ..streams import agent_stream, refuse_argument
 class RandomAgent:
     """Chooses uniformly among the legal actions."""
 
+    policy = UNIFORM
+
     def __init__(self, name: str, seed: int) -> None:
         self.name = name
-        self._stream = agent_stream(seed)
+        self.stream = agent_stream(seed)
 
     def reset(self, seed: int) -> None:
         """Begin anew with another seed."""
-        self._stream = agent_stream(seed)
+        self.stream = agent_stream(seed)
 
     def act(self, decisions: DecisionBatch) -> np.ndarray:
         """Return one legal action for each decision, int64 [n]."""
         actions = np.empty(len(decisions), np.int64)
-        choose_from_mask(decisions.mask, self._stream, actions)
+        choose_from_mask(decisions.mask, self.stream, actions)
         return actions
 
 

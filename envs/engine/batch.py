@@ -156,7 +156,7 @@ def _step_range(
 ) -> None:
     states = games.states
     for index in range(start, stop):
-        _step_one(games, index, actions[index])
+        step_game(games, index, actions[index])
         if len(mask) > 0:
             legal_mask(states[index], mask[index])
         if len(observation) > 0:
@@ -184,12 +184,13 @@ def step_subset(games: Games, indices: np.ndarray, actions: np.ndarray, last_cal
         elif actions[k] < 0 or actions[k] >= len(games.mask):
             return k
     for k in range(len(indices)):
-        _step_one(games, indices[k], actions[k])
+        step_game(games, indices[k], actions[k])
     return -1
 
 
 @kernel
-def _step_one(games: Games, index: int, action: int) -> None:
+def step_game(games: Games, index: Integer, action: Integer) -> None:
+    """Play a legal action in one game; at its end write the results, and reset it if the settings say so."""
     state = games.states[index]
     outcome = games.outcomes[index]
     if outcome["done"]:

@@ -1,10 +1,11 @@
 """The one protocol of all agents: what plays the seats of the learner's opponents, and every seat of the arena."""
 
 from collections.abc import Mapping
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
+from ..engine.policies import OUTSIDE
 from ..game import Game, IllegalMove, illegal_action_message
 from ..system.messages import shorten
 from .decision_batch import DecisionBatch
@@ -24,6 +25,17 @@ class Agent(Protocol):
     def act(self, decisions: DecisionBatch) -> np.ndarray:
         """Return one legal action for each decision, int64 [n]; AgentFailure if some of them have come to nothing."""
         ...
+
+
+@runtime_checkable
+class KernelAgent(Protocol):
+    """An agent that also plays inside kernels, where games need no call per ply (`engine/policies.py`).
+
+    `policy` is one of the policies there, and `stream`, uint32 [4], the agent's own stream.
+    """
+
+    policy: int
+    stream: np.ndarray
 
 
 class AgentFailure(Exception):
@@ -47,6 +59,17 @@ def check_agent(agent: Any) -> Agent:
         raise ValueError(f"an agent is an object with a name and a method act, not {shorten(agent)}")
     checked: Agent = agent
     return checked
+
+
+def policy_of(agent: Agent) -> int:
+    """Return the policy of an agent that plays inside kernels, OUTSIDE for all others."""
+    return agent.policy if isinstance(agent, KernelAgent) else OUTSIDE
+
+
+def stream_of(agent: Agent) -> np.ndarray:
+    """Return the stream, uint32 [4], of an agent that plays inside kernels."""
+    assert isinstance(agent, KernelAgent)
+    return agent.stream
 
 
 def are_actions(actions: np.ndarray, number: int) -> bool:

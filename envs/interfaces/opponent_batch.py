@@ -6,29 +6,41 @@ how they hand over what stands here.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from gymnasium.error import ResetNeeded
 
 from ..batch import GameBatch
-from ..engine.batch import write_masks, write_observations, write_results
+from ..engine.batch import write_observations, write_results
+from ..engine.learners import (
+    LEARNER,
+    RANDOM_SEAT,
+    ROTATING_SEAT,
+    WAITING,
+    Learners,
+    begin_learners,
+    continue_learners,
+    learner_dtype,
+    look,
+    step_learners,
+)
+from ..engine.policies import OUTSIDE
+from ..engine.random_stream import draw_seed
 from ..engine.rewards import REWARDS
-from ..engine.state import RUNNING
 from ..game import Game, check_game
 from ..system.messages import shorten
 from ..validation.arguments import check_choice
 from ..validation.arrays import check_integer, integer_array, plain_integer
-from .agent import Agent, act_or_raise
+from .agent import Agent, act_or_raise, policy_of, stream_of
 
-LEARNER = -1
-"""The number in `opponent_of` that stands for the learner."""
 MAX_GAMES = 2**20
 """Games side by side, at most."""
 
-Assign = Callable[[np.ndarray], np.ndarray]
 OnMoves = Callable[[np.ndarray, np.ndarray], None]
 
-_OWN_STATE = ("seats", "opponent_of")
+_OWN_STATE = ("seats", "opponent_of", "opponent_streams")
+_ALL_PLIES = 2**62
 
 
 @dataclass(frozen=True)
@@ -36,8 +48,8 @@ class FinishedGames:
     """The k games that ended within one step, as they ended.
 
     games: int64 [k], ascending; states: record [k]; seats: int64 [k], the learner's; opponent_of: int64
-    [k, players]; scores, places: int32 [k, players], place 0 wins; observation: float32 [k, observation_size],
-    what the learner's seat sees at the end.
+    [k, players]; scores, ranks: int32 [k, players], rank 0 wins; observation: [k, observation_size], what the
+    learner's seat sees at the end.
     """
 
     games: np.ndarray
@@ -47,18 +59,6 @@ class FinishedGames:
     scores: np.ndarray
     ranks: np.ndarray
     observation: np.ndarray
-
-
-def seats_of_seeds(seeds: np.ndarray, num_players: int) -> np.ndarray:
-    """Return the learner's random seat in the game of each seed (uint64 [n]), int64 [n], all equally likely.
-
-    The seat follows from the game's own seed, so that a game is the same alone and in any batch.
-    """
-    # the finaliser of splitmix64: neighbouring seeds, as a batch has them, give unrelated seats
-    mixed = (seeds ^ (seeds >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    mixed ^= mixed >> np.uint64(31)
-    return ((mixed >> np.uint64(32)) % np.uint64(num_players)).astype(np.int64)
 
 
 def checked_seat(seat: str | int, num_players: int) -> str | int:
@@ -71,40 +71,29 @@ def checked_seat(seat: str | int, num_players: int) -> str | int:
     raise ValueError(f"seat must be 'random', 'rotate' or a number from 0 to {num_players - 1}, not {shorten(seat)}")
 
 
-def _check_number(game: Game, count: int, any_number: bool) -> None:
-    others = game.num_players - 1
-    if any_number or count in (1, others):
-        return
-    needed = "1 opponent" if others == 1 else f"1 opponent for all other seats or {others}, one for each"
-    raise ValueError(f"{game.name} with {game.num_players} players needs {needed}, not {count}")
-
-
 class OpponentBatch:
     """N games side by side in which it is always the learner's turn; opponents play in between.
 
-    A game that ends begins anew at once, and opponents in front of the learner move. The opponents that have to
-    decide are called once per agent and ply, for all their games together.
+    A game that ends begins anew at once, and opponents in front of the learner move. The agents `random` and `greedy`
+    play inside the kernel (`KernelAgent`), from a stream of each game, so that a game does not depend on the batch
+    size. All others are called once per agent and ply, for all their games together.
 
     Arguments:
         game: from `make_game`.
         num_games: N, at least 1.
         opponents: the agents; one that plays all other seats, or one for each other seat in turn order after
-            the learner; any number if `assign` says who plays. The list may be changed between steps.
+            the learner; any number with `weights`.
+        weights: how often each opponent is drawn for a seat, numbers of 0 and more; None: they sit in turn order.
         rewards: "outcome", "margin" or "rank" (see `envs/engine/rewards.py`).
         seat: the learner's: a number, "random" (drawn for every game) or "rotate" (the next one in every game).
-        assign: called with the games about to begin (int64 [k], their `seats` already set, `opponent_of` still
-            that of the game before); returns int64 [k, players - 1], indices into `opponents` for the seats
-            after the learner's in turn order.
         auto_reset: whether games that end begin anew; if not they stay as they ended, with a mask of 0.
 
     Attributes:
         batch: the GameBatch; its states are at the learner's turn, or over without `auto_reset`.
-        seats: int64 [N], the learner's seat in each game.
-        opponent_of: int64 [N, players], index into `opponents` for each seat, -1 for the learner's.
         on_moves: if set, called after every move, the opponents' too, with the records [k] moved from and the
             actions int64 [k].
-        mask: int8 [N, num_actions] and observation: float32 [N, observation_size], the learner's; every step
-            writes them anew in place.
+        mask: int8 [N, num_actions] and observation: `game.observation_dtype` [N, observation_size], the learner's;
+            every step writes new arrays.
 
     It can be copied with `copy.deepcopy` and pickled as far as its opponents can; `get_state` and `set_state`
     leave the opponents out.
@@ -116,31 +105,82 @@ class OpponentBatch:
         num_games: int,
         opponents: Sequence[Agent],
         *,
+        weights: Sequence[float] | None = None,
         rewards: str = "outcome",
         seat: str | int = "random",
-        assign: Assign | None = None,
         auto_reset: bool = True,
     ) -> None:
         self.game = game = check_game(game)
         self.num_games = num_games = check_integer(num_games, "num_games", 1, MAX_GAMES)
-        _check_number(game, len(opponents), any_number=assign is not None)
         rewards = check_choice(rewards, "rewards", REWARDS)
-        self._seat = checked_seat(seat, game.num_players)
-        self.opponents: list[Agent] = list(opponents)
+        seat = checked_seat(seat, game.num_players)
+        self._seat = {"random": RANDOM_SEAT, "rotate": ROTATING_SEAT}.get(seat, seat) if isinstance(seat, str) else seat
         self.batch = GameBatch(game, num_games, rewards=rewards, auto_reset=auto_reset)
-        self.seats: np.ndarray = np.empty(num_games, np.int64)
-        self.reset_rotation()
-        self.opponent_of: np.ndarray = np.full((num_games, game.num_players), LEARNER, np.int64)
-        self.mask: np.ndarray = np.zeros((num_games, game.num_actions), np.int8)
-        self.observation: np.ndarray = np.zeros((num_games, game.observation_size), game.observation_dtype)
-        self._observer = game.make_observer()
         self.on_moves: OnMoves | None = None
-        self._assign = assign
-        self._auto_reset = auto_reset
+        self._observation_dtype = game.observation_dtype
+        self._table: np.ndarray = np.zeros(num_games, learner_dtype(game.num_players))
+        self._table["opponent_of"] = LEARNER
+        self._streams: np.ndarray = np.zeros((num_games, 4), np.uint32)
+        self._lasts: np.ndarray = np.repeat(game.template, num_games)
+        self.reset_rotation()
+        self.set_opponents(opponents, weights)
         # whether it is the learner's turn: not before the first reset, nor after an opponent has failed
         self._ready = False
-        self._begin_step()
-        self._none_finished = self._finish_games()
+        self._make_outputs()
+
+    def set_opponents(self, opponents: Sequence[Agent], weights: Sequence[float] | None = None) -> None:
+        """Change who plays the other seats, also in the games under way: agent i takes the place of agent i.
+
+        Raises ValueError if their number does not fit the game, or the weights.
+        """
+        if weights is None:
+            _check_number(self.game, len(opponents))
+        shares = np.zeros(0) if weights is None else _cumulative_shares(weights, len(opponents))
+        self.opponents: list[Agent] = list(opponents)
+        self._policies = np.array([policy_of(agent) for agent in opponents], np.int64)
+        self._weights = shares
+        self._bind()
+
+    def _bind(self) -> None:
+        """Make everything that is not part of the games."""
+        workspace = self.game.make_workspace()
+        self._learners, self._learners_by_ply = (
+            Learners(
+                self._table,
+                self._lasts,
+                self._streams,
+                self._policies,
+                self._weights,
+                workspace.values,
+                workspace.scratch,
+                self._seat,
+                max_plies,
+            )
+            for max_plies in (_ALL_PLIES, 1)
+        )
+        self._before_learner = self._learners._replace(max_plies=0)
+        self._all_inside = bool((self._policies != OUTSIDE).all())
+
+    def __getstate__(self) -> dict[str, Any]:
+        derived = ("_learners", "_learners_by_ply", "_before_learner", "_lasts")
+        return {name: value for name, value in self.__dict__.items() if name not in derived}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        # equal dtypes from a pickle are not identical, as kernels require
+        self._table = self._table.view(learner_dtype(self.game.num_players))
+        self._lasts = np.repeat(self.game.template, self.num_games)
+        self._bind()
+
+    @property
+    def seats(self) -> np.ndarray:
+        """Return the learner's seat in each game, int64 [N]."""
+        return self._table["seat"]
+
+    @property
+    def opponent_of(self) -> np.ndarray:
+        """Return the index into `opponents` for each seat, int64 [N, players]; -1 for the learner's."""
+        return self._table["opponent_of"]
 
     def reset(self, seed: int | np.ndarray | None = None) -> None:
         """Begin all games anew, from one seed or one per game, and play to the learner's first turn in each.
@@ -148,44 +188,53 @@ class OpponentBatch:
         The opponents' own random streams go on, and so does the rotation of seats: give new `opponents` and
         call `reset_rotation` before to begin them anew too.
         """
-        self._begin_step()
         self.batch.reset(seed)
         self._ready = False
-        self._begin_games(np.arange(self.num_games))
-        self._play_opponents()
-        self._look()
+        opponents_seed = 0
+        for agent, policy in zip(self.opponents, self._policies.tolist(), strict=True):
+            if policy != OUTSIDE:
+                opponents_seed ^= int(draw_seed(stream_of(agent)))
+        self._make_outputs()
+        learners = self._learners if self.on_moves is None else self._before_learner
+        begin_learners(self.batch.kernel_games, learners, opponents_seed, self.mask, self.observation)
+        self._go_on()
         self._ready = True
 
     def reset_rotation(self) -> None:
         """Let the seat "rotate" begin with seat i in the next game of place i."""
-        self.seats[:] = np.arange(-1, self.num_games - 1) % self.game.num_players
+        self._table["seat"] = np.arange(-1, self.num_games - 1) % self.game.num_players
 
-    def step(self, actions: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, FinishedGames]:
+    def step(self, actions: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, FinishedGames | None]:
         """Play the learner's action in each game (integers [N]), then the opponents until it is its turn again.
 
         Returns the learner's rewards float32 [N] (0 but where the game ended), done bool [N] (ended, by a rule or
-        a limit), truncated bool [N] (by a limit), and what is left of the games that ended. IllegalMove, or
-        ValueError for what are no N integers, before anything has changed, if an action is not legal.
+        a limit), truncated bool [N] (by a limit), and what is left of the games that ended, None if there are none.
+        IllegalMove, or ValueError for what are no N integers, before anything has changed, if an action is not legal.
         """
         if not self._ready:
             raise ResetNeeded(f"{self.game.name}: no game is running; call reset() first")
         actions = integer_array(actions, "actions", (self.num_games,))
-        self._begin_step()
         before = None if self.on_moves is None else self.batch.states.copy()
-        self.batch.step(actions)
+        mask, observation = self.mask, self.observation
+        self._make_outputs()
+        learners = self._learners if before is None else self._before_learner
+        refused = step_learners(self.batch.kernel_games, learners, actions, self.mask, self.observation)
+        if refused >= 0:
+            self.mask, self.observation = mask, observation
+            self.batch.raise_illegal(refused, actions[refused])
         self._ready = False
-        if self.on_moves is not None and before is not None:
+        if before is not None and self.on_moves is not None:
             self.on_moves(before, actions)
-        self._note_endings(None)
-        self._play_opponents()
-        self._look()
+        self._go_on()
         self._ready = True
-        finished = self._finish_games() if self._ended else self._none_finished
-        return self._rewards, self._done, self._truncated, finished
+        table = self._table
+        done = table["done"].copy()
+        return table["reward"].copy(), done, table["truncated"].copy(), self._finish_games() if done.any() else None
 
     def get_state(self) -> dict[str, np.ndarray]:
         """Return copies of all arrays that the future depends on, the opponents excepted."""
-        return {**self.batch.get_state(), "seats": self.seats.copy(), "opponent_of": self.opponent_of.copy()}
+        own = {"seats": self.seats.copy(), "opponent_of": self.opponent_of.copy()}
+        return {**self.batch.get_state(), **own, "opponent_streams": self._streams.copy()}
 
     def set_state(self, state: dict[str, np.ndarray]) -> None:
         """Go back to a state from `get_state` of a batch of the same game, size and arguments."""
@@ -195,86 +244,81 @@ class OpponentBatch:
         opponent_of = integer_array(state["opponent_of"], "opponent_of", self.opponent_of.shape)
         if ((seats < 0) | (seats >= self.game.num_players)).any():
             raise ValueError(f"seats must be from 0 to {self.game.num_players - 1}")
+        streams = state["opponent_streams"]
+        if not isinstance(streams, np.ndarray) or streams.dtype != np.uint32 or streams.shape != self._streams.shape:
+            raise ValueError(f"opponent_streams must be an array uint32 [{self.num_games}, 4]")
         self.batch.set_state({name: array for name, array in state.items() if name not in _OWN_STATE})
-        self.seats[:] = seats
-        self.opponent_of[:] = opponent_of
-        self._look()
+        self._table["seat"] = seats
+        self._table["opponent_of"] = opponent_of
+        self._streams[:] = streams
+        self._make_outputs()
+        look(self.batch.kernel_games, self._learners, self.mask, self.observation)
         self._ready = True
 
-    def _begin_step(self) -> None:
-        self._rewards = np.zeros(self.num_games, np.float32)
-        self._done = np.zeros(self.num_games, np.bool_)
-        self._truncated = np.zeros(self.num_games, np.bool_)
-        self._ended: list[tuple[np.ndarray, ...]] = []
+    def _make_outputs(self) -> None:
+        # whoever got the arrays of the last step keeps them
+        self.mask: np.ndarray = np.empty((self.num_games, self.game.num_actions), np.int8)
+        self.observation: np.ndarray = np.empty((self.num_games, self.game.observation_size), self._observation_dtype)
 
-    def _begin_games(self, games: np.ndarray) -> None:
-        """Seat learner and opponents in games that have just been dealt."""
-        players = self.game.num_players
-        if self._seat == "random":
-            seats = seats_of_seeds(self.batch.states["seed"][games], players)
-        elif self._seat == "rotate":
-            seats = (self.seats[games] + 1) % players
-        else:
-            seats = np.full(len(games), self._seat, np.int64)
-        self.seats[games] = seats
-        after = np.arange(players - 1) % len(self.opponents) if self._assign is None else self._assign(games)
-        others = (seats[:, None] + np.arange(1, players)) % players
-        self.opponent_of[games, seats] = LEARNER
-        self.opponent_of[games[:, None], others] = after
-
-    def _play_opponents(self) -> None:
-        to_move, over = self.batch.to_move, self.batch.states["status"]
-        while True:
-            others_turn = to_move != self.seats
-            if not self._auto_reset:
-                others_turn &= over == RUNNING
-            waiting = others_turn.nonzero()[0]
-            if not len(waiting):
+    def _go_on(self) -> None:
+        """Play where the kernel has left the games to agents outside of it, or has paused for `on_moves`."""
+        while not self._all_inside or self.on_moves is not None:
+            status = self._table["status"]
+            moving = status.nonzero()[0]
+            if not len(moving):
                 return
-            opponents = self.opponent_of[waiting, to_move[waiting]]
+            games = (status == WAITING).nonzero()[0]
+            if self.on_moves is not None and len(games):
+                moving = games
+            before = None if self.on_moves is None else self.batch.states.take(moving)
+            opponents = self.opponent_of[games, self.batch.to_move[games]]
             for opponent in sorted(set(opponents.tolist())):
-                games = waiting[opponents == opponent]
-                self._play_opponent(self.opponents[opponent], games)
-                self._note_endings(games)
+                self._ask(self.opponents[opponent], games[opponents == opponent])
+            learners = self._learners
+            if self.on_moves is not None:
+                learners = self._before_learner if len(games) else self._learners_by_ply
+            continue_learners(self.batch.kernel_games, learners, moving, self.mask, self.observation)
+            if before is not None and self.on_moves is not None:
+                self.on_moves(before, self._table["action"][moving])
 
-    def _play_opponent(self, agent: Agent, games: np.ndarray) -> None:
+    def _ask(self, agent: Agent, games: np.ndarray) -> None:
+        """Write the actions of an agent outside of the kernel to the table."""
         # take copies whole records, indexing with an array would copy them field by field: 20 times slower
-        states = self.batch.states.take(games)
-        actions = act_or_raise(agent, self.game, states, games)
-        self.batch.step_subset(games, actions, check=False)
-        if self.on_moves is not None:
-            self.on_moves(states, actions)
-
-    def _note_endings(self, played: np.ndarray | None) -> None:
-        """Keep what the games that have just ended (among all if `played` is None) brought; seat the next ones."""
-        done = self.batch.done
-        ended = done.nonzero()[0] if played is None else played[done[played]]
-        if not len(ended):
-            return
-        # a second ending in one step belongs to a game that opponents played alone: it is begun again unnoticed
-        games = ended[~self._done[ended]]
-        seats = self.seats[games]
-        self._done[games] = True
-        self._rewards[games] = self.batch.rewards[games, seats]
-        self._truncated[games] = self.batch.truncated[games]
-        self._ended.append((games, self.batch.finals.take(games), seats, self.opponent_of[games]))
-        if self._auto_reset:
-            self._begin_games(ended)
-
-    def _look(self) -> None:
-        states = self.batch.states
-        write_masks(states, self.mask, 0, self.num_games)
-        write_observations(states, self.seats, self._observer, self.observation, 0, self.num_games)
+        self._table["action"][games] = act_or_raise(agent, self.game, self.batch.states.take(games), games)
 
     def _finish_games(self) -> FinishedGames:
-        none = np.zeros(0, np.int64)
-        pieces = self._ended or [(none, self.batch.finals[:0], none, self.opponent_of[:0])]
-        games, states, seats, opponent_of = (np.concatenate(part) for part in zip(*pieces, strict=True))
-        order = np.argsort(games)
-        games, seats, opponent_of, states = games[order], seats[order], opponent_of[order], states.take(order)
+        table = self._table
+        games = table["done"].nonzero()[0]
+        states, seats = self._lasts.take(games), table["last_seat"][games]
         scores = np.zeros((len(games), self.game.num_players), np.int32)
         ranks = np.zeros_like(scores)
         write_results(states, scores, ranks)
         observation = np.zeros((len(games), self.game.observation_size), self.game.observation_dtype)
-        write_observations(states, seats, self._observer, observation, 0, len(games))
-        return FinishedGames(games, states, seats, opponent_of, scores, ranks, observation)
+        write_observations(states, seats, self.batch.kernel_games.observer, observation, 0, len(games))
+        return FinishedGames(games, states, seats, table["last_opponent_of"][games], scores, ranks, observation)
+
+
+def _check_number(game: Game, count: int) -> None:
+    others = game.num_players - 1
+    if count in (1, others):
+        return
+    needed = "1 opponent" if others == 1 else f"1 opponent for all other seats or {others}, one for each"
+    raise ValueError(f"{game.name} with {game.num_players} players needs {needed}, not {count}")
+
+
+def _cumulative_shares(weights: Sequence[float], count: int) -> np.ndarray:
+    """Return the share of the first k + 1 of the weights, float64 [count]; ValueError if they are not one for each."""
+    try:
+        shares = np.asarray(weights, np.float64)
+    except (OverflowError, TypeError, ValueError):
+        raise ValueError(f"weights must be numbers, not {shorten(weights)}") from None
+    if not count or shares.shape != (count,):
+        raise ValueError(f"there must be one weight for each opponent, at least one, not {shorten(weights)}")
+    with np.errstate(over="ignore"):
+        total = shares.sum()
+    if not (shares >= 0).all() or not 0 < total < np.inf:
+        raise ValueError(f"weights must be numbers from 0 on, not all 0, not {shorten(weights)}")
+    cumulative = np.cumsum(shares) / total
+    # whatever has been rounded, the last opponent with a weight takes what is left
+    cumulative[shares.nonzero()[0][-1] :] = np.inf
+    return cumulative

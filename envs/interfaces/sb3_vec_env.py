@@ -66,15 +66,15 @@ class SelfPlayVecEnv(VecEnv):
     ) -> None:
         if dense and rewards != "margin":
             raise ValueError(f"only the rewards 'margin' can be dense, not {shorten(rewards)}")
+        agents = _check_agents(opponents)
         self.opponent_batch = OpponentBatch(
-            game, num_games, [], rewards=rewards, seat="rotate", assign=self._draw_opponents
+            game, num_games, agents, weights=_equal(agents, weights), rewards=rewards, seat="rotate"
         )
         self.game = game
         num_games = self.opponent_batch.num_games
         self._dense = dense
         self._paid = np.zeros(num_games, np.float32)
         self.render_mode: str | None = None
-        self.set_opponents(opponents, weights)
         self._actions: np.ndarray | None = None
         self._lengths = np.zeros(num_games, np.int64)
         self._returns = np.zeros(num_games, np.float64)
@@ -84,14 +84,10 @@ class SelfPlayVecEnv(VecEnv):
 
     def set_opponents(self, opponents: Sequence[Agent], weights: Sequence[float] | None = None) -> None:
         """Change who plays the other seats, also in the games under way: agent i takes the place of agent i."""
-        if not isinstance(opponents, Sequence) or isinstance(opponents, str):
-            raise ValueError(f"opponents must be a list of agents, not {shorten(opponents)}")
-        agents = [check_agent(opponent) for opponent in opponents]
-        probabilities = _fractions(weights, len(agents))
+        agents = _check_agents(opponents)
         if len(agents) <= self.opponent_batch.opponent_of.max():
             raise ValueError("opponents of games under way can be replaced and added to, but not taken away")
-        self.opponent_batch.opponents = agents
-        self._probabilities = probabilities
+        self.opponent_batch.set_opponents(agents, _equal(agents, weights))
 
     def seed(self, seed: int | None = None) -> list[int]:
         """Seed games and draws of the next `reset`; returns the seed of each game."""
@@ -114,7 +110,7 @@ class SelfPlayVecEnv(VecEnv):
         self.reset_infos = [{} for _ in range(self.num_envs)]
         self._reset_seeds()
         self._reset_options()
-        return self.opponent_batch.observation.copy()
+        return self.opponent_batch.observation
 
     def step_async(self, actions: np.ndarray) -> None:
         """Take the learner's actions, integers [N]."""
@@ -131,16 +127,16 @@ class SelfPlayVecEnv(VecEnv):
         self._lengths += 1
         self._returns += rewards
         infos: list[dict[str, Any]] = [{} for _ in range(self.num_envs)]
-        if len(finished.games):
+        if finished is not None:
             self._describe(finished, truncated, infos)
             self._lengths[done] = 0
             self._returns[done] = 0
         # SB3 keeps what it is given until after the next step, which writes into the same array
-        return self.opponent_batch.observation.copy(), rewards, done, infos
+        return self.opponent_batch.observation, rewards, done, infos
 
     def action_masks(self) -> np.ndarray:
         """Return the learner's legal actions, int8 [N, num_actions]."""
-        return self.opponent_batch.mask.copy()
+        return self.opponent_batch.mask
 
     def get_state(self) -> dict[str, Any]:
         """Return all that the future depends on but the opponents: games, streams, episode statistics."""
@@ -185,24 +181,22 @@ class SelfPlayVecEnv(VecEnv):
     def close(self) -> None:
         """Do nothing: there is nothing to release."""
 
-    def _changes_of_margin(self, finished: FinishedGames) -> np.ndarray:
+    def _changes_of_margin(self, finished: FinishedGames | None) -> np.ndarray:
         """Return how much each game's margin has changed since the step before; a new game begins with nothing."""
         scores, _ = self.opponent_batch.batch.results()
         margins = self._margins(scores, self.opponent_batch.seats)
-        margins[finished.games] = self._margins(finished.scores, finished.seats)
+        if finished is not None:
+            margins[finished.games] = self._margins(finished.scores, finished.seats)
         changes = margins - self._paid
         self._paid = margins
-        self._paid[finished.games] = 0
+        if finished is not None:
+            self._paid[finished.games] = 0
         return changes
 
     def _margins(self, scores: np.ndarray, seats: np.ndarray) -> np.ndarray:
         """Return the scaled margins of the learner, float32 [n], from scores int32 [n, players]."""
         margins = game_margins(scores)[np.arange(len(scores)), seats]
         return (margins / self.game.spec.margin_scale).astype(np.float32)
-
-    def _draw_opponents(self, games: np.ndarray) -> np.ndarray:
-        size = (len(games), self.game.num_players - 1)
-        return self._random.choice(len(self._probabilities), size=size, p=self._probabilities)
 
     def _describe(self, finished: FinishedGames, truncated: np.ndarray, infos: list[dict[str, Any]]) -> None:
         players = self.game.num_players
@@ -222,16 +216,12 @@ class SelfPlayVecEnv(VecEnv):
             }
 
 
-def _fractions(weights: Sequence[float] | None, count: int) -> np.ndarray:
-    """Return weights as shares of 1, float64 [count]; ValueError if they are not one for each opponent."""
-    try:
-        fractions = np.ones(count) if weights is None else np.asarray(weights, np.float64)
-    except (OverflowError, TypeError, ValueError):
-        raise ValueError(f"weights must be numbers, not {shorten(weights)}") from None
-    if not count or fractions.shape != (count,):
-        raise ValueError(f"there must be one weight for each opponent, at least one, not {shorten(weights)}")
-    with np.errstate(over="ignore"):
-        total = fractions.sum()
-    if not (fractions >= 0).all() or not 0 < total < np.inf:
-        raise ValueError(f"weights must be numbers from 0 on, not all 0, not {shorten(weights)}")
-    return fractions / total
+def _check_agents(opponents: Any) -> list[Agent]:
+    if not isinstance(opponents, Sequence) or isinstance(opponents, str):
+        raise ValueError(f"opponents must be a list of agents, not {shorten(opponents)}")
+    return [check_agent(opponent) for opponent in opponents]
+
+
+def _equal(agents: list[Agent], weights: Sequence[float] | None) -> Sequence[float]:
+    """Return the weights, by default equal ones."""
+    return [1.0] * len(agents) if weights is None else weights

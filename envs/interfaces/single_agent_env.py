@@ -86,7 +86,7 @@ class SingleAgentEnv(gymnasium.Env[np.ndarray, Any]):
         super().reset(seed=seed)
         if seed is not None:
             agents = self._source.reset_opponents(self._opponent_batch.opponents, self.game, self.np_random)
-            self._opponent_batch.opponents = agents
+            self._opponent_batch.set_opponents(agents)
             self._opponent_batch.reset_rotation()
         self._running = False
         self._reset(self._next_seed() if seed is None else seed)
@@ -95,7 +95,7 @@ class SingleAgentEnv(gymnasium.Env[np.ndarray, Any]):
             self._reset(self._next_seed())
         self._has_reset = self._running = True
         self._show()
-        return self._opponent_batch.observation[0].copy(), self._info()
+        return self._opponent_batch.observation[0], self._info()
 
     def step(self, action: int) -> tuple[np.ndarray, float, bool, bool, dict[str, Any]]:
         """Play the learner's action, then the opponents until it is its turn again or the game is over.
@@ -110,14 +110,15 @@ class SingleAgentEnv(gymnasium.Env[np.ndarray, Any]):
         if not 0 <= number < self.game.num_actions or not self._opponent_batch.mask[0, number]:
             return self._refuse(number)
         self._running = False
-        rewards, done, truncations, finished = self._opponent_batch.step(np.array([number]))
-        self._running = not done[0]
+        rewards, _, truncations, finished = self._opponent_batch.step(np.array([number]))
+        self._running = finished is None
         self._show()
         info = self._info()
-        if done[0]:
-            info.update(scores=finished.scores[0], winners=finished.ranks[0] == 0)
-        terminated, truncated = bool(done[0] and not truncations[0]), bool(truncations[0])
-        return self._opponent_batch.observation[0].copy(), float(rewards[0]), terminated, truncated, info
+        if finished is None:
+            return self._opponent_batch.observation[0], 0.0, False, False, info
+        info.update(scores=finished.scores[0], winners=finished.ranks[0] == 0)
+        truncated = bool(truncations[0])
+        return self._opponent_batch.observation[0], float(rewards[0]), not truncated, truncated, info
 
     def action_masks(self) -> np.ndarray:
         """Return the legal actions, bool [num_actions], as sb3-contrib's MaskablePPO asks for them."""
@@ -156,7 +157,7 @@ class SingleAgentEnv(gymnasium.Env[np.ndarray, Any]):
         return self._opponent_batch.observation[0].copy(), ILLEGAL_REWARD, True, False, info
 
     def _info(self) -> dict[str, Any]:
-        return {"action_mask": self._opponent_batch.mask[0].copy(), "seat": self._opponent_batch.seats[0]}
+        return {"action_mask": self._opponent_batch.mask[0], "seat": self._opponent_batch.seats[0]}
 
     def _show(self) -> None:
         if self.render_mode == "human":

@@ -84,11 +84,11 @@ class SingleAgentVectorEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
         super().reset(seed=first)
         if first is not None:
             agents = self._source.reset_opponents(self._opponent_batch.opponents, self.game, self.np_random)
-            self._opponent_batch.opponents = agents
+            self._opponent_batch.set_opponents(agents)
             self._opponent_batch.reset_rotation()
         self._opponent_batch.reset(self._next_seed() if game_seeds is None else game_seeds)
         self._has_reset = True
-        return self._opponent_batch.observation.copy(), self._infos()
+        return self._opponent_batch.observation, self._infos()
 
     def _seeds(self, seed: Any) -> tuple[int | None, int | np.ndarray | None]:
         """Return what a reset's seed begins the environment's own stream with, None to let it go on, and its games.
@@ -114,9 +114,9 @@ class SingleAgentVectorEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
     def step(self, actions: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, dict[str, Any]]:
         """Play the learner's action in each game (integers [N]), then the opponents until it is its turn again."""
         rewards, done, truncated, finished = self._opponent_batch.step(actions)
-        infos = self._final_infos(done, finished) if len(finished.games) else {}
+        infos = self._final_infos(done, finished) if finished is not None else {}
         infos.update(self._infos())
-        return self._opponent_batch.observation.copy(), rewards.astype(np.float64), done & ~truncated, truncated, infos
+        return self._opponent_batch.observation, rewards.astype(np.float64), done & ~truncated, truncated, infos
 
     def action_masks(self) -> np.ndarray:
         """Return the legal actions of all games, bool [N, num_actions]."""
@@ -132,7 +132,7 @@ class SingleAgentVectorEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
         return tuple(self._frames.draw(states[game], None, seats[game]) for game in range(self.num_envs))
 
     def _infos(self) -> dict[str, Any]:
-        infos = {"action_mask": self._opponent_batch.mask.copy(), "seat": self._opponent_batch.seats.copy()}
+        infos = {"action_mask": self._opponent_batch.mask, "seat": self._opponent_batch.seats.copy()}
         return with_presence(infos, np.ones(self.num_envs, np.bool_))
 
     def _final_infos(self, done: np.ndarray, finished: FinishedGames) -> dict[str, Any]:
