@@ -57,7 +57,7 @@ def set_model_state(model: Any, env: SelfPlayVecEnv, state: Any) -> None:
     starts = check_array(state["starts"], "model/starts", np.ones(model.n_envs, np.bool_))
     if model.num_timesteps:
         # otherwise the first iteration resets the games
-        model._last_obs, model._last_episode_starts = env.opponent_batch.observation.copy(), starts.copy()
+        model._last_obs, model._last_episode_starts = env.opponent_batch.observation, starts.copy()
     episodes = zip(rewards.tolist(), lengths.tolist(), strict=True)
     model.ep_info_buffer = deque(({"r": reward, "l": length} for reward, length in episodes), capacity)
     model.ep_success_buffer = deque(maxlen=capacity)

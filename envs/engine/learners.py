@@ -28,6 +28,8 @@ RANDOM_SEAT, ROTATING_SEAT = -1, -2
 TURN, WAITING, PAUSED = 0, 1, 2
 """It is the learner's turn, or the game is over; an agent outside has to decide; opponents' plies are left to play."""
 
+NOTHING_ELSE, MORE = -1, -2
+
 _RESOLUTION = 1 << 30
 
 
@@ -90,16 +92,20 @@ def step_learners(
     """Play the learner's action in each game, int64 [n], and its opponents up to its next turn.
 
     Write masks and observations of the games in which it is its turn, or which are over. Return the index of the first
-    illegal action, and change nothing; -1 if there is none.
+    illegal action, and change nothing; if there is none, NOTHING_ELSE or, where games have ended or wait, MORE.
     """
     refused = find_illegal(games.states, actions, games.mask, 0, len(games.states))
     if refused >= 0:
         return int(refused)
+    result = NOTHING_ELSE
     for index in range(len(games.states)):
-        _clear(learners.table[index])
+        learner = learners.table[index]
+        _clear(learner)
         _play(games, learners, index, actions[index])
         _play_opponents(games, learners, index, mask, observation)
-    return -1
+        if learner["done"] or learner["status"] != TURN:
+            result = MORE
+    return result
 
 
 @kernel

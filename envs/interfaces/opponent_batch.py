@@ -15,6 +15,8 @@ from ..batch import GameBatch
 from ..engine.batch import write_observations, write_results
 from ..engine.learners import (
     LEARNER,
+    MORE,
+    NOTHING_ELSE,
     RANDOM_SEAT,
     ROTATING_SEAT,
     WAITING,
@@ -47,15 +49,17 @@ _ALL_PLIES = 2**62
 class FinishedGames:
     """The k games that ended within one step, as they ended.
 
-    games: int64 [k], ascending; states: record [k]; seats: int64 [k], the learner's; opponent_of: int64
-    [k, players]; scores, ranks: int32 [k, players], rank 0 wins; observation: [k, observation_size], what the
-    learner's seat sees at the end.
+    games: int64 [k], ascending; states: record [k]; seats: int64 [k], the learner's; opponent_of: int64 [k, players];
+    rewards: float32 [k], the learner's; truncated: bool [k]; scores, ranks: int32 [k, players], rank 0 wins;
+    observation: [k, observation_size], what the learner's seat sees at the end.
     """
 
     games: np.ndarray
     states: np.ndarray
     seats: np.ndarray
     opponent_of: np.ndarray
+    rewards: np.ndarray
+    truncated: np.ndarray
     scores: np.ndarray
     ranks: np.ndarray
     observation: np.ndarray
@@ -117,7 +121,8 @@ class OpponentBatch:
         self._seat = {"random": RANDOM_SEAT, "rotate": ROTATING_SEAT}.get(seat, seat) if isinstance(seat, str) else seat
         self.batch = GameBatch(game, num_games, rewards=rewards, auto_reset=auto_reset)
         self.on_moves: OnMoves | None = None
-        self._observation_dtype = game.observation_dtype
+        self._mask_shape = (num_games, game.num_actions)
+        self._observation_shape, self._observation_dtype = (num_games, game.observation_size), game.observation_dtype
         self._table: np.ndarray = np.zeros(num_games, learner_dtype(game.num_players))
         self._table["opponent_of"] = LEARNER
         self._streams: np.ndarray = np.zeros((num_games, 4), np.uint32)
@@ -127,6 +132,7 @@ class OpponentBatch:
         # whether it is the learner's turn: not before the first reset, nor after an opponent has failed
         self._ready = False
         self._make_outputs()
+        self._none_finished = self.finished_games()
 
     def set_opponents(self, opponents: Sequence[Agent], weights: Sequence[float] | None = None) -> None:
         """Change who plays the other seats, also in the games under way: agent i takes the place of agent i.
@@ -143,6 +149,7 @@ class OpponentBatch:
 
     def _bind(self) -> None:
         """Make everything that is not part of the games."""
+        self._games = self.batch.kernel_games
         workspace = self.game.make_workspace()
         self._learners, self._learners_by_ply = (
             Learners(
@@ -162,7 +169,7 @@ class OpponentBatch:
         self._all_inside = bool((self._policies != OUTSIDE).all())
 
     def __getstate__(self) -> dict[str, Any]:
-        derived = ("_learners", "_learners_by_ply", "_before_learner", "_lasts")
+        derived = ("_games", "_learners", "_learners_by_ply", "_before_learner", "_lasts")
         return {name: value for name, value in self.__dict__.items() if name not in derived}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -196,7 +203,7 @@ class OpponentBatch:
                 opponents_seed ^= int(draw_seed(stream_of(agent)))
         self._make_outputs()
         learners = self._learners if self.on_moves is None else self._before_learner
-        begin_learners(self.batch.kernel_games, learners, opponents_seed, self.mask, self.observation)
+        begin_learners(self._games, learners, opponents_seed, self.mask, self.observation)
         self._go_on()
         self._ready = True
 
@@ -204,32 +211,40 @@ class OpponentBatch:
         """Let the seat "rotate" begin with seat i in the next game of place i."""
         self._table["seat"] = np.arange(-1, self.num_games - 1) % self.game.num_players
 
-    def step(self, actions: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, FinishedGames | None]:
+    def step(self, actions: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, FinishedGames]:
         """Play the learner's action in each game (integers [N]), then the opponents until it is its turn again.
 
         Returns the learner's rewards float32 [N] (0 but where the game ended), done bool [N] (ended, by a rule or
-        a limit), truncated bool [N] (by a limit), and what is left of the games that ended, None if there are none.
+        a limit), truncated bool [N] (by a limit), and what is left of the games that ended.
         IllegalMove, or ValueError for what are no N integers, before anything has changed, if an action is not legal.
         """
         if not self._ready:
             raise ResetNeeded(f"{self.game.name}: no game is running; call reset() first")
         actions = integer_array(actions, "actions", (self.num_games,))
+        if self.play(actions) == NOTHING_ELSE:
+            return np.zeros(self.num_games, np.float32), *np.zeros((2, self.num_games), np.bool_), self._none_finished
+        table = self._table
+        finished = self.finished_games() if table["done"].any() else self._none_finished
+        return table["reward"].copy(), table["done"].copy(), table["truncated"].copy(), finished
+
+    def play(self, actions: np.ndarray) -> int:
+        """Make a step without its checks of arguments; return MORE if games have ended, else NOTHING_ELSE."""
         before = None if self.on_moves is None else self.batch.states.copy()
         mask, observation = self.mask, self.observation
         self._make_outputs()
         learners = self._learners if before is None else self._before_learner
-        refused = step_learners(self.batch.kernel_games, learners, actions, self.mask, self.observation)
-        if refused >= 0:
+        result = step_learners(self._games, learners, actions, self.mask, self.observation)
+        if result == NOTHING_ELSE and before is None:
+            return NOTHING_ELSE
+        if result >= 0:
             self.mask, self.observation = mask, observation
-            self.batch.raise_illegal(refused, actions[refused])
+            self.batch.raise_illegal(result, actions[result])
         self._ready = False
         if before is not None and self.on_moves is not None:
             self.on_moves(before, actions)
         self._go_on()
         self._ready = True
-        table = self._table
-        done = table["done"].copy()
-        return table["reward"].copy(), done, table["truncated"].copy(), self._finish_games() if done.any() else None
+        return MORE
 
     def get_state(self) -> dict[str, np.ndarray]:
         """Return copies of all arrays that the future depends on, the opponents excepted."""
@@ -252,13 +267,13 @@ class OpponentBatch:
         self._table["opponent_of"] = opponent_of
         self._streams[:] = streams
         self._make_outputs()
-        look(self.batch.kernel_games, self._learners, self.mask, self.observation)
+        look(self._games, self._learners, self.mask, self.observation)
         self._ready = True
 
     def _make_outputs(self) -> None:
         # whoever got the arrays of the last step keeps them
-        self.mask: np.ndarray = np.empty((self.num_games, self.game.num_actions), np.int8)
-        self.observation: np.ndarray = np.empty((self.num_games, self.game.observation_size), self._observation_dtype)
+        self.mask: np.ndarray = np.empty(self._mask_shape, np.int8)
+        self.observation: np.ndarray = np.empty(self._observation_shape, self._observation_dtype)
 
     def _go_on(self) -> None:
         """Play where the kernel has left the games to agents outside of it, or has paused for `on_moves`."""
@@ -277,7 +292,7 @@ class OpponentBatch:
             learners = self._learners
             if self.on_moves is not None:
                 learners = self._before_learner if len(games) else self._learners_by_ply
-            continue_learners(self.batch.kernel_games, learners, moving, self.mask, self.observation)
+            continue_learners(self._games, learners, moving, self.mask, self.observation)
             if before is not None and self.on_moves is not None:
                 self.on_moves(before, self._table["action"][moving])
 
@@ -286,7 +301,8 @@ class OpponentBatch:
         # take copies whole records, indexing with an array would copy them field by field: 20 times slower
         self._table["action"][games] = act_or_raise(agent, self.game, self.batch.states.take(games), games)
 
-    def _finish_games(self) -> FinishedGames:
+    def finished_games(self) -> FinishedGames:
+        """Return what is left of the games that ended in the last step."""
         table = self._table
         games = table["done"].nonzero()[0]
         states, seats = self._lasts.take(games), table["last_seat"][games]
@@ -294,8 +310,19 @@ class OpponentBatch:
         ranks = np.zeros_like(scores)
         write_results(states, scores, ranks)
         observation = np.zeros((len(games), self.game.observation_size), self.game.observation_dtype)
-        write_observations(states, seats, self.batch.kernel_games.observer, observation, 0, len(games))
-        return FinishedGames(games, states, seats, table["last_opponent_of"][games], scores, ranks, observation)
+        write_observations(states, seats, self._games.observer, observation, 0, len(games))
+        ended = table[games]
+        return FinishedGames(
+            games=games,
+            states=states,
+            seats=seats,
+            opponent_of=ended["last_opponent_of"],
+            rewards=ended["reward"],
+            truncated=ended["truncated"],
+            scores=scores,
+            ranks=ranks,
+            observation=observation,
+        )
 
 
 def _check_number(game: Game, count: int) -> None:

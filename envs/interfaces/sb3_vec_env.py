@@ -127,11 +127,10 @@ class SelfPlayVecEnv(VecEnv):
         self._lengths += 1
         self._returns += rewards
         infos: list[dict[str, Any]] = [{} for _ in range(self.num_envs)]
-        if finished is not None:
+        if len(finished.games):
             self._describe(finished, truncated, infos)
             self._lengths[done] = 0
             self._returns[done] = 0
-        # SB3 keeps what it is given until after the next step, which writes into the same array
         return self.opponent_batch.observation, rewards, done, infos
 
     def action_masks(self) -> np.ndarray:
@@ -181,16 +180,14 @@ class SelfPlayVecEnv(VecEnv):
     def close(self) -> None:
         """Do nothing: there is nothing to release."""
 
-    def _changes_of_margin(self, finished: FinishedGames | None) -> np.ndarray:
+    def _changes_of_margin(self, finished: FinishedGames) -> np.ndarray:
         """Return how much each game's margin has changed since the step before; a new game begins with nothing."""
         scores, _ = self.opponent_batch.batch.results()
         margins = self._margins(scores, self.opponent_batch.seats)
-        if finished is not None:
-            margins[finished.games] = self._margins(finished.scores, finished.seats)
+        margins[finished.games] = self._margins(finished.scores, finished.seats)
         changes = margins - self._paid
         self._paid = margins
-        if finished is not None:
-            self._paid[finished.games] = 0
+        self._paid[finished.games] = 0
         return changes
 
     def _margins(self, scores: np.ndarray, seats: np.ndarray) -> np.ndarray:

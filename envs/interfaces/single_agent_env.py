@@ -11,6 +11,7 @@ import numpy as np
 from gymnasium.error import ResetNeeded
 from gymnasium.spaces import Box, Discrete
 
+from ..engine.learners import NOTHING_ELSE
 from ..engine.random_stream import MAX_SEED, check_seed
 from ..engine.state import RUNNING
 from ..game import Game, IllegalMove, check_game, illegal_action_message, make_game
@@ -74,6 +75,8 @@ class SingleAgentEnv(gymnasium.Env[np.ndarray, Any]):
         agents = self._source.make_opponents(self.game, np.random.default_rng())
         self._opponent_batch = OpponentBatch(self.game, 1, agents, rewards=rewards, seat=seat, auto_reset=False)
         self._opponent_batch.on_moves = None if self._frames is None else self._note_move
+        self._num_actions = self.game.num_actions
+        self._action = np.zeros(1, np.int64)
         self._has_reset = self._running = False
         self._last_move: LastMove | None = None
 
@@ -94,6 +97,7 @@ class SingleAgentEnv(gymnasium.Env[np.ndarray, Any]):
             # the opponents have played a whole game before the learner's first turn
             self._reset(self._next_seed())
         self._has_reset = self._running = True
+        self._seat = self._opponent_batch.seats[0]
         self._show()
         return self._opponent_batch.observation[0], self._info()
 
@@ -107,18 +111,23 @@ class SingleAgentEnv(gymnasium.Env[np.ndarray, Any]):
         number = plain_integer(action)
         if number is None:
             raise ValueError(f"an action must be an integer, not {shorten(action)}")
-        if not 0 <= number < self.game.num_actions or not self._opponent_batch.mask[0, number]:
+        opponent_batch = self._opponent_batch
+        if not 0 <= number < self._num_actions or not opponent_batch.mask[0, number]:
             return self._refuse(number)
+        self._action[0] = number
         self._running = False
-        rewards, _, truncations, finished = self._opponent_batch.step(np.array([number]))
-        self._running = finished is None
+        if opponent_batch.play(self._action) == NOTHING_ELSE:
+            self._running = True
+            return opponent_batch.observation[0], 0.0, False, False, self._info()
+        finished = opponent_batch.finished_games()
+        self._running = not len(finished.games)
         self._show()
         info = self._info()
-        if finished is None:
-            return self._opponent_batch.observation[0], 0.0, False, False, info
+        if self._running:
+            return opponent_batch.observation[0], 0.0, False, False, info
         info.update(scores=finished.scores[0], winners=finished.ranks[0] == 0)
-        truncated = bool(truncations[0])
-        return self._opponent_batch.observation[0], float(rewards[0]), not truncated, truncated, info
+        truncated = bool(finished.truncated[0])
+        return opponent_batch.observation[0], float(finished.rewards[0]), not truncated, truncated, info
 
     def action_masks(self) -> np.ndarray:
         """Return the legal actions, bool [num_actions], as sb3-contrib's MaskablePPO asks for them."""
@@ -157,7 +166,7 @@ class SingleAgentEnv(gymnasium.Env[np.ndarray, Any]):
         return self._opponent_batch.observation[0].copy(), ILLEGAL_REWARD, True, False, info
 
     def _info(self) -> dict[str, Any]:
-        return {"action_mask": self._opponent_batch.mask[0], "seat": self._opponent_batch.seats[0]}
+        return {"action_mask": self._opponent_batch.mask[0], "seat": self._seat}
 
     def _show(self) -> None:
         if self.render_mode == "human":

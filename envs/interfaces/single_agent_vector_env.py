@@ -114,7 +114,7 @@ class SingleAgentVectorEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
     def step(self, actions: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, dict[str, Any]]:
         """Play the learner's action in each game (integers [N]), then the opponents until it is its turn again."""
         rewards, done, truncated, finished = self._opponent_batch.step(actions)
-        infos = self._final_infos(done, finished) if finished is not None else {}
+        infos = self._final_infos(done, finished) if len(finished.games) else {}
         infos.update(self._infos())
         return self._opponent_batch.observation, rewards.astype(np.float64), done & ~truncated, truncated, infos
 

@@ -10,7 +10,7 @@ board_size x board_size cells, centred on the table, with one code per cell:
 | 37 + kind | a tile placed in this turn |
 | 73 | empty, and the picked-up tile may be placed here |
 
-`flat`, for plain networks, starts with two numbers per cell, scaled by 1 / 6: 1 + colour and 1 + shape, 0 if it is empty.
+`flat`, for plain networks, starts with two numbers per cell, scaled by 1 / 6: 1 + colour and 1 + shape; 0 if empty.
 
 Hidden from a seat: the other hands, tiles that another player sets aside, the bag; their sum by kind is known.
 """

@@ -41,12 +41,7 @@ def test_floats_are_the_bytes_times_the_scales(name, players):
 def test_large_scores_are_exact_as_floats_and_255_as_bytes(name):
     game = make_game(name)
     compact = game.with_encoding("compact")
-    scores = next(
-        index
-        for first, last, field in game.observation_ranges()
-        if "score" in field.name
-        for index in range(first, last)
-    )
+    scores = next(first for first, _, field in game.observation_ranges() if "score" in field.name)
     state = game.new(1)
     for score in (255, 256, 1000):
         state["score"][:] = score
@@ -62,10 +57,11 @@ def test_compact_is_an_encoding_of_every_game(name):
     assert (compact.layout, compact.encoding) == (first.layout, "compact")
     assert compact != first
     assert compact.observation_fields == first.observation_fields
+    batch = GameBatch(compact, 2)
+    batch.reset(1)
+    actions, floats = batch.random_actions(), np.zeros((2, compact.observation_size), np.float32)
     with pytest.raises(ValueError, match="observation must be a C-contiguous uint8 array"):
-        batch = GameBatch(compact, 2)
-        batch.reset(1)
-        batch.step(batch.random_actions(), observation=np.zeros((2, compact.observation_size), np.float32))
+        batch.step(actions, observation=floats)
 
 
 def test_every_byte_keeps_its_number_and_larger_ones_become_255():

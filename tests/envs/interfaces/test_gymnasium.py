@@ -17,12 +17,17 @@ from gymnasium.wrappers.vector import RecordEpisodeStatistics
 
 from meeplezoo.agents import make_agent
 from meeplezoo.envs import GameBatch, IllegalMove, make_game
+from meeplezoo.envs.engine.learners import random_seat
 from meeplezoo.envs.engine.random_stream import game_seeds
 from meeplezoo.envs.interfaces import opponent_batch
-from meeplezoo.envs.interfaces.opponent_batch import OpponentBatch, seats_of_seeds
+from meeplezoo.envs.interfaces.opponent_batch import OpponentBatch
 from meeplezoo.envs.registry import describe
 
 ID = gymnasium_name("azul")
+
+
+def seats_of_seeds(seeds, players):
+    return np.array([random_seat(seed, players) for seed in seeds])
 
 
 class FirstLegal:
@@ -561,42 +566,32 @@ def test_an_illegal_opponent_is_named():
         seated.reset(1)
 
 
-def test_assign_says_who_plays():
+def test_weights_say_how_often_each_opponent_plays():
     game = make_game("azul", num_players=3)
-    agents = [FirstLegal(str(k)) for k in range(5)]
-    begun = []
-
-    def assign(games):
-        begun.extend(games.tolist())
-        return np.stack([games % 5, (games + 1) % 5], axis=1)
-
-    seated = OpponentBatch(game, 10, agents, seat="rotate", assign=assign)
+    agents = [FirstLegal(str(k)) for k in range(4)]
+    seated = OpponentBatch(game, 2000, agents, seat="rotate", weights=[1, 0, 2, 1])
     seated.reset(1)
-    assert begun == list(range(10))
-    np.testing.assert_array_equal(seated.seats, np.arange(10) % 3)
-    expected = np.full((10, 3), -1)
-    for index in range(10):
-        seat = index % 3
-        expected[index, (seat + 1) % 3], expected[index, (seat + 2) % 3] = index % 5, (index + 1) % 5
-    np.testing.assert_array_equal(seated.opponent_of, expected)
+    np.testing.assert_array_equal(seated.seats, np.arange(2000) % 3)
+    assert ((seated.opponent_of == -1) == (np.arange(3) == seated.seats[:, None])).all()
+    counts = np.bincount(seated.opponent_of[seated.opponent_of >= 0], minlength=4)
+    np.testing.assert_allclose(counts / 4000, [0.25, 0, 0.5, 0.25], atol=0.03)
+    # in each of the two seats independently of the other
+    after = (seated.seats[:, None] + [1, 2]) % 3
+    first, second = np.take_along_axis(seated.opponent_of, after, 1).T
+    assert abs(np.mean((first == 2) & (second == 2)) - 0.25) < 0.04
+    before = seated.opponent_of.copy(), seated.seats.copy()
     random = np.random.default_rng(0)
     endings = 0
-    while endings < 15:
-        seats = seated.seats.copy()
+    while endings < 300:
         _, done, _, finished = seated.step(random_legal(random, seated.mask))
         np.testing.assert_array_equal(finished.games, done.nonzero()[0])
-        np.testing.assert_array_equal(finished.seats, seats[finished.games])
-        np.testing.assert_array_equal(seated.seats[finished.games], (finished.seats + 1) % 3)
-        np.testing.assert_array_equal(seated.seats, seated.batch.to_move)
-        for index, state in enumerate(finished.states):
-            result = game.result(state)
-            assert finished.scores[index].tolist() == result["scores"]
-            assert (finished.ranks[index] == 0).nonzero()[0].tolist() == result["winners"]
-            seat = int(finished.seats[index])
-            np.testing.assert_array_equal(finished.observation[index], game.observe(state, seat))
-            assert finished.opponent_of[index, seat] == -1
+        np.testing.assert_array_equal(finished.opponent_of, before[0][finished.games])
+        np.testing.assert_array_equal(finished.seats, before[1][finished.games])
+        np.testing.assert_array_equal(seated.seats[done], (before[1][done] + 1) % 3)
+        np.testing.assert_array_equal(seated.opponent_of[~done], before[0][~done])
+        before = seated.opponent_of.copy(), seated.seats.copy()
         endings += len(finished.games)
-    assert len(begun) == 10 + endings
+    assert not (seated.opponent_of == 1).any()
 
 
 @pytest.mark.parametrize("duplicate", [copy.deepcopy, lambda batch: pickle.loads(pickle.dumps(batch)), None])
