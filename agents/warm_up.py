@@ -17,6 +17,7 @@ from ..envs.engine.tree_search import find_observation_node
 from ..envs.game import Game, as_batch, make_game
 from ..envs.interfaces.decision_batch import DecisionBatch
 from ..envs.interfaces.pettingzoo_env import GameAECEnv
+from ..envs.interfaces.single_agent_env import SingleAgentEnv
 from ..envs.validation.states import State
 from .baselines.greedy_agent import GreedyAgent
 from .baselines.random_agent import RandomAgent
@@ -59,6 +60,7 @@ def _warm_up_games(game: Game) -> None:
     batch.play_out(1)
     batch.results()
     _play_environment(game)
+    _play_learner(game)
     state: State = game.new(0)
     stream = agent_stream(0)
     for _ in range(_PLIES):
@@ -82,6 +84,12 @@ def _play_environment(game: Game) -> None:
         env.step(None if over else int(np.flatnonzero(env.infos[agent]["action_mask"])[-1]))
 
 
+def _play_learner(game: Game) -> None:
+    env = SingleAgentEnv(game, opponents=RandomAgent("random", 0))
+    _, info = env.reset(seed=0)
+    env.step(int(np.flatnonzero(info["action_mask"])[0]))
+
+
 def _decisions(game: Game) -> DecisionBatch:
     return DecisionBatch(game, as_batch(game.new(0)).copy())
 
@@ -95,9 +103,9 @@ def _warm_up_mcts(game: Game) -> None:
     MCTSAgent(game, "mcts", SearchSettings(sims=1, nodes=_NODES), 0).act(decisions)
     # what an agent with closed chance calls besides
     trees = np.zeros((2, _NODES), node_dtype(game.spec.most_players))
-    observation = np.zeros(game.observation_size, np.float32)
+    numbers = np.zeros(game.observation_size, np.int16)
     root = decisions.determinize(agent_stream(0))
-    find_observation_node(root, trees[0], 1, game.encoding, observation)
+    find_observation_node(root, trees[0], 1, game.layout_index, numbers)
     extract_subtree(trees[0], 0, trees[1], np.zeros(_NODES, np.int32))
 
 

@@ -112,8 +112,8 @@ def _observe_turn(state: np.void, seat: Integer, numbers: np.ndarray) -> None:
     for distance in range(len(numbers)):
         numbers[distance] = 0
     if state["status"] == RUNNING:
-        distance = int(state["to_move"]) - seat
-        numbers[distance if distance >= 0 else distance + len(numbers)] = 1
+        ahead = int(state["to_move"]) - seat
+        numbers[ahead if ahead >= 0 else ahead + len(numbers)] = 1
 
 
 @kernel

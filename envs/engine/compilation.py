@@ -28,7 +28,7 @@ Truth = bool | np.bool_
 
 # without numba's runtime: kernels allocate nothing (code that does is refused), and passing an array on costs nothing,
 # where numba would count its references with atomic operations
-KERNEL_OPTIONS: dict[str, Any] = {"error_model": "numpy", "_nrt": False}
+KERNEL_OPTIONS: Any = {"error_model": "numpy", "_nrt": False}
 
 # numba sets its configuration at run time, which type checkers do not see
 _numba_settings: Any = numba.config

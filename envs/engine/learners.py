@@ -212,14 +212,14 @@ def _look(games: Games, learners: Learners, index: Integer, mask: np.ndarray, ob
 
 if JIT_DISABLED:
 
-    def _product(first: Integer, second: Integer) -> Integer:
+    def _product(number: Integer, factor: Integer) -> Integer:
         # numpy would warn of the overflow, which is intended
-        return np.uint64(int(first) * int(second) & 0xFFFFFFFFFFFFFFFF)
+        return np.uint64(int(number) * int(factor) & 0xFFFFFFFFFFFFFFFF)
 else:
 
     @kernel
-    def _product(first: Integer, second: Integer) -> Integer:
-        return first * second
+    def _product(number: Integer, factor: Integer) -> Integer:
+        return number * factor
 
 
 @kernel

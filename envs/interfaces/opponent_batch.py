@@ -43,6 +43,7 @@ OnMoves = Callable[[np.ndarray, np.ndarray], None]
 
 _OWN_STATE = ("seats", "opponent_of", "opponent_streams")
 _ALL_PLIES = 2**62
+_SEATS = {"random": RANDOM_SEAT, "rotate": ROTATING_SEAT}
 
 
 @dataclass(frozen=True)
@@ -118,7 +119,7 @@ class OpponentBatch:
         self.num_games = num_games = check_integer(num_games, "num_games", 1, MAX_GAMES)
         rewards = check_choice(rewards, "rewards", REWARDS)
         seat = checked_seat(seat, game.num_players)
-        self._seat = {"random": RANDOM_SEAT, "rotate": ROTATING_SEAT}.get(seat, seat) if isinstance(seat, str) else seat
+        self._seat = _SEATS[seat] if isinstance(seat, str) else seat
         self.batch = GameBatch(game, num_games, rewards=rewards, auto_reset=auto_reset)
         self.on_moves: OnMoves | None = None
         self._mask_shape = (num_games, game.num_actions)
@@ -131,6 +132,8 @@ class OpponentBatch:
         self.set_opponents(opponents, weights)
         # whether it is the learner's turn: not before the first reset, nor after an opponent has failed
         self._ready = False
+        self.mask: np.ndarray
+        self.observation: np.ndarray
         self._make_outputs()
         self._none_finished = self.finished_games()
 
@@ -141,10 +144,9 @@ class OpponentBatch:
         """
         if weights is None:
             _check_number(self.game, len(opponents))
-        shares = np.zeros(0) if weights is None else _cumulative_shares(weights, len(opponents))
         self.opponents: list[Agent] = list(opponents)
         self._policies = np.array([policy_of(agent) for agent in opponents], np.int64)
-        self._weights = shares
+        self._weights: np.ndarray = np.zeros(0) if weights is None else _cumulative(weights, len(opponents))
         self._bind()
 
     def _bind(self) -> None:
@@ -272,8 +274,8 @@ class OpponentBatch:
 
     def _make_outputs(self) -> None:
         # whoever got the arrays of the last step keeps them
-        self.mask: np.ndarray = np.empty(self._mask_shape, np.int8)
-        self.observation: np.ndarray = np.empty(self._observation_shape, self._observation_dtype)
+        self.mask = np.empty(self._mask_shape, np.int8)
+        self.observation = np.empty(self._observation_shape, self._observation_dtype)
 
     def _go_on(self) -> None:
         """Play where the kernel has left the games to agents outside of it, or has paused for `on_moves`."""
@@ -333,19 +335,19 @@ def _check_number(game: Game, count: int) -> None:
     raise ValueError(f"{game.name} with {game.num_players} players needs {needed}, not {count}")
 
 
-def _cumulative_shares(weights: Sequence[float], count: int) -> np.ndarray:
-    """Return the share of the first k + 1 of the weights, float64 [count]; ValueError if they are not one for each."""
+def _cumulative(weights: Sequence[float], count: int) -> np.ndarray:
+    """Return the fraction of the first k + 1 weights in all, float64 [count]; ValueError if they are not one for each."""
     try:
-        shares = np.asarray(weights, np.float64)
+        numbers = np.asarray(weights, np.float64)
     except (OverflowError, TypeError, ValueError):
         raise ValueError(f"weights must be numbers, not {shorten(weights)}") from None
-    if not count or shares.shape != (count,):
+    if not count or numbers.shape != (count,):
         raise ValueError(f"there must be one weight for each opponent, at least one, not {shorten(weights)}")
     with np.errstate(over="ignore"):
-        total = shares.sum()
-    if not (shares >= 0).all() or not 0 < total < np.inf:
+        total = numbers.sum()
+    if not (numbers >= 0).all() or not 0 < total < np.inf:
         raise ValueError(f"weights must be numbers from 0 on, not all 0, not {shorten(weights)}")
-    cumulative = np.cumsum(shares) / total
+    cumulative: np.ndarray = np.cumsum(numbers) / total
     # whatever has been rounded, the last opponent with a weight takes what is left
-    cumulative[shares.nonzero()[0][-1] :] = np.inf
+    cumulative[numbers.nonzero()[0][-1] :] = np.inf
     return cumulative

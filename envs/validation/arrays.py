@@ -70,7 +70,7 @@ def is_plain(array: Any, dtype: np.dtype) -> bool:
     return type(array) is np.ndarray and array.dtype is dtype and array.flags.carray
 
 
-def output_array(array: Any, name: str, dtype: type, shape: tuple[int, ...]) -> np.ndarray:
+def output_array(array: Any, name: str, dtype: type | np.dtype, shape: tuple[int, ...]) -> np.ndarray:
     """Return a view of an array that kernels may write to; they would write past the end of a wrong one.
 
     The view keeps its shape and stays writeable even if the array's flags change. Raises ValueError if the array is not

@@ -198,9 +198,9 @@ def test_integers_of_every_library_are_taken_and_kept_as_plain_ones(kind):
     assert env.seed(kind(7)) == env.seed(7)
     options = make_game("azul", wall=np.str_("grey")).options
     assert type(options["wall"]) is str
-    assert make_game("azul", observation=np.str_("flat")) == make_game("azul")
+    assert make_game("azul", encoding=np.str_("flat")) == make_game("azul")
     agents = [make_agent("random", make_game("azul"), seed) for seed in (kind(3), 3)]
-    assert agents[0]._stream.tolist() == agents[1]._stream.tolist()
+    assert agents[0].stream.tolist() == agents[1].stream.tolist()
 
 
 @pytest.mark.parametrize("form", [turn, raw, single, vector])
