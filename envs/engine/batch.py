@@ -113,7 +113,7 @@ def step(games: Games, actions: np.ndarray, mask: np.ndarray, observation: np.nd
     Return the index of the first illegal action, and change nothing; -1 if there is none. Without the setting `check`
     only an action outside 0 .. num_actions - 1 counts as illegal. Finished games stay as they are.
     """
-    refused = _find_refused(games, actions, start, stop)
+    refused = _find_bad_action(games, actions, start, stop)
     if refused < 0:
         _step_range(games, actions, mask, observation, start, stop)
     return refused
@@ -130,7 +130,7 @@ def step_with_others(
     """
     num_games = len(games.states)
     if leader:
-        refused = _find_refused(games, actions, 0, num_games)
+        refused = _find_bad_action(games, actions, 0, num_games)
         store(counter, 0 if refused < 0 else num_games)
         if refused >= 0:
             return refused
@@ -144,7 +144,7 @@ def step_with_others(
 
 
 @kernel
-def _find_refused(games: Games, actions: np.ndarray, start: int, stop: int) -> int:
+def _find_bad_action(games: Games, actions: np.ndarray, start: int, stop: int) -> int:
     if games.settings[0]["check"]:
         return find_illegal(games.states, actions, games.mask, start, stop)
     return find_outside(games.states, actions, len(games.mask), start, stop)

@@ -20,7 +20,7 @@ from ..engine.learners import (
     RANDOM_SEAT,
     ROTATING_SEAT,
     WAITING,
-    Learners,
+    LearnerGames,
     begin_learners,
     continue_learners,
     learner_dtype,
@@ -154,7 +154,7 @@ class OpponentBatch:
         self._games = self.batch.kernel_games
         workspace = self.game.make_workspace()
         self._learners, self._learners_by_ply = (
-            Learners(
+            LearnerGames(
                 self._table,
                 self._lasts,
                 self._streams,
@@ -336,7 +336,7 @@ def _check_number(game: Game, count: int) -> None:
 
 
 def _cumulative(weights: Sequence[float], count: int) -> np.ndarray:
-    """Return the fraction of the first k + 1 weights in all, float64 [count]; ValueError if they are not one for each."""
+    """Return the fraction of the first k + 1 weights, float64 [count]; ValueError if they are not one for each."""
     try:
         numbers = np.asarray(weights, np.float64)
     except (OverflowError, TypeError, ValueError):

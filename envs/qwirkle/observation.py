@@ -30,6 +30,7 @@ PLANES, FLAT = 0, 1
 
 PLACED_CODE = NUM_KINDS
 LEGAL_CODE = 2 * NUM_KINDS + 1
+FLAT_SCALE = np.float32(1 / 6)
 _COPIES, _HAND, _SCORE = 1 / COPIES, 1 / HAND_SIZE, 1 / 100
 
 
@@ -40,7 +41,7 @@ def fields(options: dict[str, Any], layout: str) -> tuple[ObservationField, ...]
         ObservationField("board", (1, size, size), "plane, y, x: the code of each cell of the window", LEGAL_CODE)
         if layout == "planes"
         else ObservationField(
-            "board", (size, size, 2), "y, x: (1 + colour) / 6, (1 + shape) / 6; 0, 0 if empty", scale=1 / 6
+            "board", (size, size, 2), "y, x: (1 + colour) / 6, (1 + shape) / 6; 0, 0 if empty", scale=float(FLAT_SCALE)
         )
     )
     return (

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..symmetry import Symmetry
-from .observation import LEGAL_CODE
+from .observation import FLAT_SCALE, LEGAL_CODE
 from .state import END, NUM_KINDS, PLACE
 
 _NAMES = 6
@@ -70,8 +70,9 @@ def apply(
     if layout == "planes":
         transformed[rows, targets] = 1 + layer * NUM_KINDS + kind
     else:
-        transformed[rows, 2 * targets] = (1 + kind // _NAMES) / 6.0
-        transformed[rows, 2 * targets + 1] = (1 + kind % _NAMES) / 6.0
+        # as observations are written: a number times its scale, in float32
+        transformed[rows, 2 * targets] = (1 + kind // _NAMES).astype(np.float32) * FLAT_SCALE
+        transformed[rows, 2 * targets + 1] = (1 + kind % _NAMES).astype(np.float32) * FLAT_SCALE
     transformed[:, counts:] = observation[:, counts:]
     _move_kinds(kinds, observation, transformed, range(counts, counts + 4 * NUM_KINDS, NUM_KINDS))
     return transformed, tuple(_transform_policy(kinds, turn, size, policy) for policy in policies)

@@ -17,10 +17,10 @@ PERFT = [7, 49, 343, 2_401, 16_807, 117_649, 823_536, 5_673_234]
 
 
 @kernel
-def count_sequences(stack, masks, depth):
-    """Count the sequences of `depth` legal moves from stack[0]; records [depth] and int8 [depth, 7] are buffers."""
+def count_sequences(stack, masks, tried, depth):
+    """Count the sequences of `depth` legal moves from stack[0]; records [depth], int8 [depth, 7] and int64 [depth] are buffers."""
     sequences, level = 0, 0
-    tried = np.zeros(len(stack), np.int64)
+    tried[0] = 0
     legal_mask(stack[0], masks[0])
     while level >= 0:
         column = tried[level]
@@ -45,7 +45,7 @@ def test_sequences_of_legal_moves_are_as_many_as_everybody_counts():
     counted = []
     for depth in range(1, len(PERFT) + 1):
         stack = np.repeat(GAME.new(seed=1).reshape(1), depth)
-        counted.append(count_sequences(stack, np.zeros((depth, COLUMNS), np.int8), depth))
+        counted.append(count_sequences(stack, np.zeros((depth, COLUMNS), np.int8), np.zeros(depth, np.int64), depth))
     assert counted == PERFT
 
 
