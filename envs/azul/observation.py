@@ -112,8 +112,8 @@ def _observe_turn(state: np.void, seat: Integer, numbers: np.ndarray) -> None:
     for distance in range(len(numbers)):
         numbers[distance] = 0
     if state["status"] == RUNNING:
-        ahead = int(state["to_move"]) - seat
-        numbers[ahead if ahead >= 0 else ahead + len(numbers)] = 1
+        plies = int(state["to_move"]) - seat
+        numbers[plies if plies >= 0 else plies + len(numbers)] = 1
 
 
 @kernel

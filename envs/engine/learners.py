@@ -52,7 +52,7 @@ def learner_dtype(num_players: int) -> np.dtype:
     )
 
 
-class LearnerGames(NamedTuple):
+class LearningGames(NamedTuple):
     """What n games of a learner have beside `Games`."""
 
     table: np.ndarray
@@ -77,7 +77,7 @@ class LearnerGames(NamedTuple):
 
 @kernel
 def begin_learners(
-    games: Games, learners: LearnerGames, seed: Integer, mask: np.ndarray, observation: np.ndarray
+    games: Games, learners: LearningGames, seed: Integer, mask: np.ndarray, observation: np.ndarray
 ) -> None:
     """Seat everyone in games that have just been reset, and play to the learner's turn; `seed` is the opponents'."""
     for index in range(len(games.states)):
@@ -89,7 +89,7 @@ def begin_learners(
 
 @kernel
 def step_learners(
-    games: Games, learners: LearnerGames, actions: np.ndarray, mask: np.ndarray, observation: np.ndarray
+    games: Games, learners: LearningGames, actions: np.ndarray, mask: np.ndarray, observation: np.ndarray
 ) -> int:
     """Play the learner's action in each game, int64 [n], and its opponents up to its next turn.
 
@@ -112,7 +112,7 @@ def step_learners(
 
 @kernel
 def continue_learners(
-    games: Games, learners: LearnerGames, indices: np.ndarray, mask: np.ndarray, observation: np.ndarray
+    games: Games, learners: LearningGames, indices: np.ndarray, mask: np.ndarray, observation: np.ndarray
 ) -> None:
     """Go on in some games, int64 [k]: with the action in the table where the game is WAITING."""
     for index in indices:
@@ -122,7 +122,7 @@ def continue_learners(
 
 
 @kernel
-def look(games: Games, learners: LearnerGames, mask: np.ndarray, observation: np.ndarray) -> None:
+def look(games: Games, learners: LearningGames, mask: np.ndarray, observation: np.ndarray) -> None:
     """Write mask and observation of the learner in every game."""
     for index in range(len(games.states)):
         _look(games, learners, index, mask, observation)
@@ -137,7 +137,7 @@ def _clear(learner: np.void) -> None:
 
 @kernel
 def _play_opponents(
-    games: Games, learners: LearnerGames, index: Integer, mask: np.ndarray, observation: np.ndarray
+    games: Games, learners: LearningGames, index: Integer, mask: np.ndarray, observation: np.ndarray
 ) -> None:
     state, learner = games.states[index], learners.table[index]
     learner["status"] = TURN
@@ -158,7 +158,7 @@ def _play_opponents(
 
 
 @kernel
-def _play(games: Games, learners: LearnerGames, index: Integer, action: Integer) -> None:
+def _play(games: Games, learners: LearningGames, index: Integer, action: Integer) -> None:
     """Play an action; note the first ending of a step, and seat everyone in the game that follows."""
     step_game(games, index, action)
     outcome, learner = games.outcomes[index], learners.table[index]
@@ -178,7 +178,7 @@ def _play(games: Games, learners: LearnerGames, index: Integer, action: Integer)
 
 
 @kernel
-def _seat_players(games: Games, learners: LearnerGames, index: Integer) -> None:
+def _seat_players(games: Games, learners: LearningGames, index: Integer) -> None:
     state, learner = games.states[index], learners.table[index]
     num_players = int(state["option_num_players"])
     if learners.seat == RANDOM_SEAT:
@@ -194,7 +194,7 @@ def _seat_players(games: Games, learners: LearnerGames, index: Integer) -> None:
 
 
 @kernel
-def _choose_opponent(learners: LearnerGames, distance: Integer, stream: np.ndarray) -> Integer:
+def _choose_opponent(learners: LearningGames, distance: Integer, stream: np.ndarray) -> Integer:
     if len(learners.weights) == 0:
         return (distance - 1) % len(learners.policies)
     if len(learners.weights) == 1:
@@ -207,7 +207,7 @@ def _choose_opponent(learners: LearnerGames, distance: Integer, stream: np.ndarr
 
 
 @kernel
-def _look(games: Games, learners: LearnerGames, index: Integer, mask: np.ndarray, observation: np.ndarray) -> None:
+def _look(games: Games, learners: LearningGames, index: Integer, mask: np.ndarray, observation: np.ndarray) -> None:
     legal_mask(games.states[index], mask[index])
     write_observation(games.states[index], learners.table[index]["seat"], games.observer, observation[index])
 

@@ -20,7 +20,7 @@ from ..engine.learners import (
     RANDOM_SEAT,
     ROTATING_SEAT,
     WAITING,
-    LearnerGames,
+    LearningGames,
     begin_learners,
     continue_learners,
     learner_dtype,
@@ -154,7 +154,7 @@ class OpponentBatch:
         self._games = self.batch.kernel_games
         workspace = self.game.make_workspace()
         self._learners, self._learners_by_ply = (
-            LearnerGames(
+            LearningGames(
                 self._table,
                 self._lasts,
                 self._streams,

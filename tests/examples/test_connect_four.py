@@ -18,7 +18,7 @@ PERFT = [7, 49, 343, 2_401, 16_807, 117_649, 823_536, 5_673_234]
 
 @kernel
 def count_sequences(stack, masks, tried, depth):
-    """Count the sequences of `depth` legal moves from stack[0]; records [depth], int8 [depth, 7] and int64 [depth] are buffers."""
+    """Count the sequences of `depth` legal moves from stack[0]; the arrays, [depth], are buffers."""
     sequences, level = 0, 0
     tried[0] = 0
     legal_mask(stack[0], masks[0])
