@@ -7,6 +7,10 @@ from .state import ADJACENT, LOT_OF_CARD, NUM_CARDS, NUM_CITIES, NUM_SIZES, SELE
 
 _ALL_SIZES = (1 << NUM_SIZES) - 1
 
+# the selections by size: uint8 [4, selections]
+_SIZES_OF_4 = np.ascontiguousarray(SELECTIONS_OF_4.T.astype(np.uint8))
+_SIZES_OF_6 = np.ascontiguousarray(SELECTIONS_OF_6.T.astype(np.uint8))
+
 
 @kernel
 def seat_of(state: np.void, player: Integer) -> Integer:
@@ -67,6 +71,22 @@ def may_select(state: np.void, index: Integer) -> Truth:
         if selection(state, index, size) > state["reserve"][state["draft_colour"], size]:
             return False
     return True
+
+
+@kernel
+def mark_selections(state: np.void, mask: np.ndarray) -> None:
+    """Write 1 for each selection that the reserve of the colour to be drafted allows, 0 for the others (M9)."""
+    reserve = state["reserve"][state["draft_colour"]]
+    small, middle, large, largest = reserve[0], reserve[1], reserve[2], reserve[3]
+    # without branches, in loops of constant length, which compilers turn into vector instructions
+    if state["option_num_players"] == 4:
+        for index in range(len(SELECTIONS_OF_6)):
+            fits = (_SIZES_OF_6[0, index] <= small) & (_SIZES_OF_6[1, index] <= middle)
+            mask[index] = fits & (_SIZES_OF_6[2, index] <= large) & (_SIZES_OF_6[3, index] <= largest)
+    else:
+        for index in range(len(SELECTIONS_OF_4)):
+            fits = (_SIZES_OF_4[0, index] <= small) & (_SIZES_OF_4[1, index] <= middle)
+            mask[index] = fits & (_SIZES_OF_4[2, index] <= large) & (_SIZES_OF_4[3, index] <= largest)
 
 
 @kernel

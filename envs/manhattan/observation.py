@@ -10,7 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from ..engine.compilation import Integer, inline_kernel, kernel
+from ..engine.compilation import Integer, kernel
+from ..engine.rows import ROW, copy_row
 from ..engine.state import RUNNING
 from ..observation_field import ObservationField
 from .board import colours_in_game, seat_of
@@ -47,6 +48,19 @@ def _colours_in_order() -> np.ndarray:
 COLOUR_SEEN = _colours_in_order()
 
 
+def _owner_rows() -> np.ndarray:
+    """Return the row of a lot by its owner (0 nobody, else 1 + colour): int16 [players, seat, owner, ROW]."""
+    rows = np.zeros((5, 4, 5, ROW), np.int16)
+    for players in (2, 3, 4):
+        for seat in range(players):
+            for place in range(num_colours(players)):
+                rows[players, seat, 1 + COLOUR_SEEN[players, seat, place], place] = 1
+    return rows
+
+
+_OWNER_ROWS = _owner_rows()
+
+
 def fields(options: dict[str, Any], layout: str) -> tuple[ObservationField, ...]:
     """Return the parts of the observation in order, for a game's options; `layout` is "flat", the only one."""
     players = options["num_players"]
@@ -78,91 +92,60 @@ def observe(state: np.void, seat: Integer, layout: Integer, numbers: np.ndarray)
     """Write what a seat sees, int16 [observation_size]; there is one layout."""
     colours = colours_in_game(state)
     players = np.int64(state["option_num_players"])
-    at = _observe_cities(state, seat, colours, numbers)
+    order = COLOUR_SEEN[players, seat]
+    lots = NUM_CITIES * NUM_LOTS * colours
+    # in this order: rows of eight numbers are written even where a part ends, and the next part overwrites the rest
+    _observe_storeys(state, seat, order, numbers)
+    _observe_owners(state, seat, _OWNER_ROWS[players, seat], numbers[lots:])
+    at = 2 * lots
     for index in range(colours):
-        colour = np.int64(COLOUR_SEEN[players, seat, index])
+        reserve, drafted = state["reserve"][order[index]], state["drafted"][order[index]]
+        reserve_row = numbers[at + index * NUM_SIZES :]
+        drafted_row = numbers[at + (colours + index) * NUM_SIZES :]
         for size in range(NUM_SIZES):
-            numbers[at + index * NUM_SIZES + size] = state["reserve"][colour, size]
-            drafted = state["drafted"][colour, size]
-            numbers[at + (colours + index) * NUM_SIZES + size] = drafted
+            reserve_row[size] = reserve[size]
+            drafted_row[size] = drafted[size]
     at += 2 * colours * NUM_SIZES
+    _observe_cards(state, seat, numbers[at:])
+    _observe_players(state, seat, at + 3 * NUM_CARDS + 1, numbers)
+
+
+@kernel
+def _observe_storeys(state: np.void, seat: Integer, order: np.ndarray, numbers: np.ndarray) -> None:
+    """Write the storeys by city, lot and colour; with three colours each lot's fourth number is overwritten later."""
+    colours = colours_in_game(state)
+    lots = LOT_OF_CARD[seat_of(state, seat)]
+    first, second, third, fourth = order[0], order[1], order[2], order[3]
+    for city in range(NUM_CITIES):
+        for view in range(NUM_LOTS):
+            storeys = state["storeys"][city, lots[view]]
+            row = numbers[(city * NUM_LOTS + view) * colours :]
+            row[0] = storeys[first]
+            row[1] = storeys[second]
+            row[2] = storeys[third]
+            row[3] = storeys[fourth]
+
+
+@kernel
+def _observe_owners(state: np.void, seat: Integer, rows: np.ndarray, numbers: np.ndarray) -> None:
+    colours = colours_in_game(state)
+    lots = LOT_OF_CARD[seat_of(state, seat)]
+    for city in range(NUM_CITIES):
+        for view in range(NUM_LOTS):
+            owner = state["owner"][city, lots[view]]
+            copy_row(rows[owner], numbers[(city * NUM_LOTS + view) * colours :])
+
+
+@kernel
+def _observe_cards(state: np.void, seat: Integer, numbers: np.ndarray) -> None:
+    hand, discards = state["hands"][seat], state["discards"]
     for card in range(NUM_CARDS):
-        held = np.int64(state["hands"][seat, card])
-        shown = np.int64(state["discards"][card])
-        numbers[at + card] = held
-        numbers[at + NUM_CARDS + card] = shown
-        numbers[at + 2 * NUM_CARDS + card] = COPIES - held - shown
-    at += 3 * NUM_CARDS
-    numbers[at] = state["deck_size"]
-    _observe_players(state, seat, at + 1, numbers)
-
-
-@kernel
-def _observe_cities(state: np.void, seat: Integer, colours: Integer, numbers: np.ndarray) -> Integer:
-    # most of the cost of an observation: with constant orders of colours each lot takes a few vector instructions
-    if colours == 3:
-        _observe_three_colours(state, seat, numbers)
-    elif state["option_num_players"] == 2:
-        if seat == 0:
-            _observe_four_colours(state, seat, numbers, 0, 2, 1, 3)
-        else:
-            _observe_four_colours(state, seat, numbers, 1, 3, 0, 2)
-    elif seat == 0:
-        _observe_four_colours(state, seat, numbers, 0, 1, 2, 3)
-    elif seat == 1:
-        _observe_four_colours(state, seat, numbers, 1, 2, 3, 0)
-    elif seat == 2:
-        _observe_four_colours(state, seat, numbers, 2, 3, 0, 1)
-    else:
-        _observe_four_colours(state, seat, numbers, 3, 0, 1, 2)
-    return 2 * NUM_CITIES * NUM_LOTS * colours
-
-
-@inline_kernel
-def _observe_four_colours(
-    state: np.void,
-    seat: Integer,
-    numbers: np.ndarray,
-    first: Integer,
-    second: Integer,
-    third: Integer,
-    fourth: Integer,
-) -> None:
-    side = seat_of(state, seat)
-    owners = NUM_CITIES * NUM_LOTS * 4
-    for city in range(NUM_CITIES):
-        for view in range(NUM_LOTS):
-            lot = np.int64(LOT_OF_CARD[side, view])
-            at = (city * NUM_LOTS + view) * 4
-            # read everything before writing: the compiler cannot know that the arrays do not overlap
-            owner = np.int64(state["owner"][city, lot])
-            storeys_1 = state["storeys"][city, lot, first]
-            storeys_2 = state["storeys"][city, lot, second]
-            storeys_3 = state["storeys"][city, lot, third]
-            storeys_4 = state["storeys"][city, lot, fourth]
-            numbers[at] = storeys_1
-            numbers[at + 1] = storeys_2
-            numbers[at + 2] = storeys_3
-            numbers[at + 3] = storeys_4
-            numbers[owners + at] = owner == 1 + first
-            numbers[owners + at + 1] = owner == 1 + second
-            numbers[owners + at + 2] = owner == 1 + third
-            numbers[owners + at + 3] = owner == 1 + fourth
-
-
-@kernel
-def _observe_three_colours(state: np.void, seat: Integer, numbers: np.ndarray) -> None:
-    side = seat_of(state, seat)
-    owners = NUM_CITIES * NUM_LOTS * 3
-    for city in range(NUM_CITIES):
-        for view in range(NUM_LOTS):
-            lot = np.int64(LOT_OF_CARD[side, view])
-            owner = np.int64(state["owner"][city, lot])
-            for place in range(3):
-                colour = np.int64(COLOUR_SEEN[3, seat, place])
-                at = (city * NUM_LOTS + view) * 3 + place
-                numbers[at] = state["storeys"][city, lot, colour]
-                numbers[owners + at] = owner == 1 + colour
+        held = np.int64(hand[card])
+        shown = np.int64(discards[card])
+        numbers[card] = held
+        numbers[NUM_CARDS + card] = shown
+        numbers[2 * NUM_CARDS + card] = COPIES - held - shown
+    numbers[3 * NUM_CARDS] = state["deck_size"]
 
 
 @kernel

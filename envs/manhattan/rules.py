@@ -18,6 +18,7 @@ from .board import (
     colours_in_game,
     count_selections,
     lot_of,
+    mark_selections,
     may_build,
     may_select,
     own_colour,
@@ -43,6 +44,8 @@ __all__ = [
 ]
 
 _BUILDINGS = NUM_CARDS * NUM_CITIES * NUM_SIZES
+# by a set of sizes
+_SIZE_ROWS = np.array([[sizes >> size & 1 for size in range(NUM_SIZES)] for sizes in range(1 << NUM_SIZES)], np.int8)
 
 
 @kernel
@@ -157,8 +160,7 @@ def legal_mask(state: np.void, mask: np.ndarray) -> None:
         return
     selections = count_selections(state)
     if state["phase"] == DRAFT:
-        for index in range(selections):
-            mask[index] = may_select(state, np.int64(index))
+        mark_selections(state, mask)
         return
     player = np.int64(state["to_move"])
     found = np.int64(0)
@@ -169,11 +171,12 @@ def legal_mask(state: np.void, mask: np.ndarray) -> None:
         for card in range(NUM_CARDS):
             if state["hands"][player, card] > 0:
                 lot = lot_of(state, player, np.int64(card))
+                row = mask[at:]
                 for city in range(NUM_CITIES):
                     sizes = stock & allowed_sizes(state, np.int64(city), lot, colour)
                     found |= sizes
                     for size in range(NUM_SIZES):
-                        mask[at + NUM_SIZES * city + size] = sizes >> size & 1
+                        row[NUM_SIZES * city + size] = _SIZE_ROWS[sizes, size]
             at += NUM_SIZES * NUM_CITIES
     if found == 0:
         for card in range(NUM_CARDS):
