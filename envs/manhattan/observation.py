@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 
 from ..engine.compilation import Integer, kernel
-from ..engine.rows import ROW, copy_row
 from ..engine.state import RUNNING
 from ..observation_field import ObservationField
 from .board import colours_in_game, seat_of
@@ -48,17 +47,20 @@ def _colours_in_order() -> np.ndarray:
 COLOUR_SEEN = _colours_in_order()
 
 
-def _owner_rows() -> np.ndarray:
-    """Return the row of a lot by its owner (0 nobody, else 1 + colour): int16 [players, seat, owner, ROW]."""
-    rows = np.zeros((5, 4, 5, ROW), np.int16)
+def _owners_seen() -> np.ndarray:
+    """Return what a lot shows by its owner (0 nobody, else 1 + colour): int16 [players, seat, owner, index]."""
+    owners = np.zeros((5, 4, 5, 4), np.int16)
     for players in (2, 3, 4):
         for seat in range(players):
             for place in range(num_colours(players)):
-                rows[players, seat, 1 + COLOUR_SEEN[players, seat, place], place] = 1
-    return rows
+                owners[players, seat, 1 + COLOUR_SEEN[players, seat, place], place] = 1
+    return owners
 
 
-_OWNER_ROWS = _owner_rows()
+_OWNERS = _owners_seen()
+_CELLS = NUM_CITIES * NUM_LOTS
+# the cell of each lot in the view of the side of a table: uint8 [side, city and lot]
+_CELL_SEEN = (NUM_LOTS * np.arange(NUM_CITIES, dtype=np.uint8)[:, None] + LOT_OF_CARD[:, None, :]).reshape(4, _CELLS)
 
 
 def fields(options: dict[str, Any], layout: str) -> tuple[ObservationField, ...]:
@@ -94,9 +96,11 @@ def observe(state: np.void, seat: Integer, layout: Integer, numbers: np.ndarray)
     players = np.int64(state["option_num_players"])
     order = COLOUR_SEEN[players, seat]
     lots = NUM_CITIES * NUM_LOTS * colours
-    # in this order: rows of eight numbers are written even where a part ends, and the next part overwrites the rest
-    _observe_storeys(state, seat, order, numbers)
-    _observe_owners(state, seat, _OWNER_ROWS[players, seat], numbers[lots:])
+    # loops of constant length over arrays of constant width: compilers unroll them
+    if colours == 4:
+        _observe_four_colours(state, seat, numbers[: 2 * lots].reshape(2, _CELLS, 4))
+    else:
+        _observe_three_colours(state, seat, numbers[: 2 * lots].reshape(2, _CELLS, 3))
     at = 2 * lots
     for index in range(colours):
         reserve, drafted = state["reserve"][order[index]], state["drafted"][order[index]]
@@ -111,29 +115,40 @@ def observe(state: np.void, seat: Integer, layout: Integer, numbers: np.ndarray)
 
 
 @kernel
-def _observe_storeys(state: np.void, seat: Integer, order: np.ndarray, numbers: np.ndarray) -> None:
-    """Write the storeys by city, lot and colour; with three colours each lot's fourth number is overwritten later."""
-    colours = colours_in_game(state)
-    lots = LOT_OF_CARD[seat_of(state, seat)]
+def _observe_four_colours(state: np.void, seat: Integer, numbers: np.ndarray) -> None:
+    """Write storeys, then owners, by lot in the seat's view and colour: int16 [2, 54, 4]."""
+    cells, storeys = _CELL_SEEN[seat_of(state, seat)], state["storeys"].reshape(_CELLS, 4)
+    owner, owners = state["owner"].reshape(_CELLS), _OWNERS[state["option_num_players"], seat]
+    order = COLOUR_SEEN[state["option_num_players"], seat]
     first, second, third, fourth = order[0], order[1], order[2], order[3]
-    for city in range(NUM_CITIES):
-        for view in range(NUM_LOTS):
-            storeys = state["storeys"][city, lots[view]]
-            row = numbers[(city * NUM_LOTS + view) * colours :]
-            row[0] = storeys[first]
-            row[1] = storeys[second]
-            row[2] = storeys[third]
-            row[3] = storeys[fourth]
+    for lot in range(_CELLS):
+        cell = cells[lot]
+        numbers[0, lot, 0] = storeys[cell, first]
+        numbers[0, lot, 1] = storeys[cell, second]
+        numbers[0, lot, 2] = storeys[cell, third]
+        numbers[0, lot, 3] = storeys[cell, fourth]
+    for lot in range(_CELLS):
+        row = owners[owner[cells[lot]]]
+        for place in range(4):
+            numbers[1, lot, place] = row[place]
 
 
 @kernel
-def _observe_owners(state: np.void, seat: Integer, rows: np.ndarray, numbers: np.ndarray) -> None:
-    colours = colours_in_game(state)
-    lots = LOT_OF_CARD[seat_of(state, seat)]
-    for city in range(NUM_CITIES):
-        for view in range(NUM_LOTS):
-            owner = state["owner"][city, lots[view]]
-            copy_row(rows[owner], numbers[(city * NUM_LOTS + view) * colours :])
+def _observe_three_colours(state: np.void, seat: Integer, numbers: np.ndarray) -> None:
+    """Write storeys, then owners, by lot in the seat's view and colour: int16 [2, 54, 3]."""
+    cells, storeys = _CELL_SEEN[seat_of(state, seat)], state["storeys"].reshape(_CELLS, 4)
+    owner, owners = state["owner"].reshape(_CELLS), _OWNERS[3, seat]
+    order = COLOUR_SEEN[3, seat]
+    first, second, third = order[0], order[1], order[2]
+    for lot in range(_CELLS):
+        cell = cells[lot]
+        numbers[0, lot, 0] = storeys[cell, first]
+        numbers[0, lot, 1] = storeys[cell, second]
+        numbers[0, lot, 2] = storeys[cell, third]
+    for lot in range(_CELLS):
+        row = owners[owner[cells[lot]]]
+        for place in range(3):
+            numbers[1, lot, place] = row[place]
 
 
 @kernel
