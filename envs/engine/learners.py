@@ -19,7 +19,7 @@ from .state import RUNNING
 
 PURPOSE, COMPILATION_SECONDS = "learners", 15
 
-OPPONENT_STREAM = 3
+OPPONENT_STREAM = 4
 """The purpose of the streams from which opponents are drawn and choose, see `random_stream`."""
 LEARNER = -1
 """Stands for the learner among the opponents of a game."""

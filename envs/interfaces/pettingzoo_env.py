@@ -21,6 +21,7 @@ from ..records.notation import LastMove
 from ..system.messages import shorten
 from ..validation.arguments import check_choice, name_options, refuse_options
 from ..validation.arrays import plain_integer
+from ..view.pixels import DEFAULT_WIDTH
 from ..view.renderer import RENDER_FPS, RENDER_MODES, Renderer
 from . import spaces
 
@@ -38,6 +39,7 @@ def env(
     *,
     rewards: str = "outcome",
     render_mode: str | None = None,
+    render_width: int = DEFAULT_WIDTH,
     illegal: str = "terminate",
     **options: Any,
 ) -> "GameAECEnv":
@@ -47,16 +49,29 @@ def env(
         game: its name.
         rewards: "outcome" (winner +1, the others -1 / (n - 1)), "margin" or "rank".
         render_mode: "human", "ansi", "rgb_array", "svg" or None.
+        render_width: the width of a picture in pixels, 100 to 4000.
         illegal: "terminate" (the game ends, -1 for the mover) or "raise" (IllegalMove).
         options: those of the game; unknown names and values raise ValueError.
     """
-    return GameAECEnv(make_game(game, **options), rewards=rewards, render_mode=render_mode, illegal=illegal)
+    return GameAECEnv(
+        make_game(game, **options), rewards=rewards, render_mode=render_mode, render_width=render_width, illegal=illegal
+    )
 
 
-def raw_env(game: str, /, *, rewards: str = "outcome", render_mode: str | None = None, **options: Any) -> "GameAECEnv":
+def raw_env(
+    game: str,
+    /,
+    *,
+    rewards: str = "outcome",
+    render_mode: str | None = None,
+    render_width: int = DEFAULT_WIDTH,
+    **options: Any,
+) -> "GameAECEnv":
     """Return the same environment without checks of the order of calls; an illegal move raises IllegalMove."""
     made = make_game(game, **options)
-    return GameAECEnv(made, rewards=rewards, render_mode=render_mode, checks=False, illegal="raise")
+    return GameAECEnv(
+        made, rewards=rewards, render_mode=render_mode, render_width=render_width, checks=False, illegal="raise"
+    )
 
 
 class GameAECEnv(AECEnv[str, dict[str, np.ndarray], int | None]):
@@ -74,6 +89,7 @@ class GameAECEnv(AECEnv[str, dict[str, np.ndarray], int | None]):
         game: from `make_game`.
         rewards: "outcome", "margin" or "rank".
         render_mode: "human", "ansi", "rgb_array", "svg" or None.
+        render_width: the width of a picture in pixels, 100 to 4000.
         checks: refuse calls out of order (AssertionError) and actions outside the space (AssertionError).
         illegal: what an illegal move does: "terminate" ends the game for all with -1 for the mover, as
             TerminateIllegalWrapper does; "raise" raises IllegalMove and changes nothing.
@@ -85,6 +101,7 @@ class GameAECEnv(AECEnv[str, dict[str, np.ndarray], int | None]):
         *,
         rewards: str = "outcome",
         render_mode: str | None = None,
+        render_width: int = DEFAULT_WIDTH,
         checks: bool = True,
         illegal: str = "terminate",
     ) -> None:
@@ -104,7 +121,7 @@ class GameAECEnv(AECEnv[str, dict[str, np.ndarray], int | None]):
         self.observation_spaces: dict[str, Any] = {a: spaces.masked_observation(game) for a in self.possible_agents}
         self.action_spaces: dict[str, Any] = {a: spaces.action_space(game) for a in self.possible_agents}
         self.state_space: Box = spaces.observation_box(game, game.num_players)
-        self._frames = None if self.render_mode is None else Renderer(game, self.render_mode)
+        self._frames = None if self.render_mode is None else Renderer(game, self.render_mode, render_width)
         self._checks = checks
         self._seats = {agent: seat for seat, agent in enumerate(self.possible_agents)}
         self._states = game.template.copy()
@@ -244,7 +261,7 @@ class GameAECEnv(AECEnv[str, dict[str, np.ndarray], int | None]):
         names = name_options(options)
         if not names:
             return
-        known = {"rewards", "illegal", "render_mode", "encoding", *self.game.options}
+        known = {"rewards", "illegal", "render_mode", "render_width", "encoding", *self.game.options}
         if not isinstance(options, Mapping) or known.intersection(options):
             refuse_options(options)
         logger.warn(f"reset takes no options: {names} changes nothing")

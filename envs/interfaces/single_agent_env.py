@@ -19,6 +19,7 @@ from ..records.notation import LastMove
 from ..system.messages import shorten
 from ..validation.arguments import check_choice, refuse_options
 from ..validation.arrays import plain_integer
+from ..view.pixels import DEFAULT_WIDTH
 from ..view.renderer import RENDER_FPS, RENDER_MODES, Renderer
 from . import spaces
 from .agent import Agent
@@ -47,6 +48,7 @@ class SingleAgentEnv(gymnasium.Env[np.ndarray, Any]):
         illegal: what an illegal move does: "terminate" ends the game with the reward -1 and `info["illegal"]`;
             "raise" raises IllegalMove and changes nothing.
         render_mode: "human", "ansi", "rgb_array", "svg" or None.
+        render_width: the width of a picture in pixels, 100 to 4000.
         options: those of the game, if it is given by name.
 
     `reset(seed=s)` begins the game of seed s; a reset without a seed goes on to a new game.
@@ -63,6 +65,7 @@ class SingleAgentEnv(gymnasium.Env[np.ndarray, Any]):
         rewards: str = "outcome",
         illegal: str = "terminate",
         render_mode: str | None = None,
+        render_width: int = DEFAULT_WIDTH,
         **options: Any,
     ) -> None:
         self._illegal = check_choice(illegal, "illegal", ILLEGAL_MOVES)
@@ -70,7 +73,7 @@ class SingleAgentEnv(gymnasium.Env[np.ndarray, Any]):
         self.render_mode = None if render_mode is None else check_choice(render_mode, "render_mode", RENDER_MODES)
         self.observation_space: Box = spaces.observation_box(self.game)
         self.action_space: Discrete = spaces.action_space(self.game)
-        self._frames = None if self.render_mode is None else Renderer(self.game, self.render_mode)
+        self._frames = None if self.render_mode is None else Renderer(self.game, self.render_mode, render_width)
         self._source = opponents if isinstance(opponents, OpponentSource) else FixedOpponents(opponents)
         agents = self._source.make_opponents(self.game, np.random.default_rng())
         self._opponent_batch = OpponentBatch(self.game, 1, agents, rewards=rewards, seat=seat, auto_reset=False)

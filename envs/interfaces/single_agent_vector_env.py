@@ -13,6 +13,7 @@ from ..game import Game
 from ..system.messages import shorten
 from ..validation.arguments import check_choice, refuse_options
 from ..validation.arrays import check_integer, plain_integer
+from ..view.pixels import DEFAULT_WIDTH
 from ..view.renderer import RENDER_FPS, RENDER_MODES, Renderer
 from . import spaces
 from .agent import Agent
@@ -52,6 +53,7 @@ class SingleAgentVectorEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
         seat: str | int = "random",
         rewards: str = "outcome",
         render_mode: str | None = None,
+        render_width: int = DEFAULT_WIDTH,
         **options: Any,
     ) -> None:
         modes = VECTOR_RENDER_MODES
@@ -66,7 +68,7 @@ class SingleAgentVectorEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
         self.single_action_space = spaces.action_space(self.game)
         self.observation_space = batch_space(self.single_observation_space, self.num_envs)
         self.action_space = batch_space(self.single_action_space, self.num_envs)
-        self._frames = None if self.render_mode is None else Renderer(self.game, self.render_mode)
+        self._frames = None if self.render_mode is None else Renderer(self.game, self.render_mode, render_width)
         self._has_reset = False
 
     def reset(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from importlib import import_module
 from io import BytesIO
 from typing import TYPE_CHECKING, Any
@@ -12,24 +13,44 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+DEFAULT_WIDTH, LEAST_WIDTH, MOST_WIDTH = 800, 100, 4000
+
 _SIGNALS_LEFT = "SDL_NO_SIGNAL_HANDLERS"
+_SIZE = re.compile(r'<svg[^>]* width="([\d.]+)" height="([\d.]+)"')
+_DEFINITION = re.compile(r'<g id="([^"]+)">(.*?)</g>(?=<g id=|</defs>)', re.DOTALL)
+_USE = re.compile(r'<use href="#([^"]+)"([^>]*)/>')
 
 
-def rgb_array(svg: str, width: int = 1200) -> NDArray[np.uint8]:
+def rgb_array(svg: str, width: int = DEFAULT_WIDTH) -> NDArray[np.uint8]:
     """Returns the pixels of an SVG document as uint8 [height, width, 3], red, green and blue from 0 to 255.
 
     `width` is in pixels; the height follows from the proportions of the picture. Transparent parts become
-    white. Raises ImportError if resvg-py or pygame-ce is missing, ValueError if `svg` is no SVG document.
+    white. Raises ImportError if pygame-ce is missing, ValueError if `svg` is no SVG document.
     """
-    resvg, pygame = _import_module("resvg_py"), _import_module("pygame")
-    # system fonts are left out on purpose: the pictures must not differ between machines
+    pygame = _import_module("pygame")
+    size = _SIZE.search(svg)
+    if size is None:
+        raise ValueError("no valid SVG document: it has no width and height")
+    height = round(width * float(size[2]) / float(size[1]))
     try:
-        png = resvg.svg_to_bytes(svg_string=svg, width=width, background="#ffffff", skip_system_fonts=True)
-    except ValueError as error:
+        picture = pygame.image.load_sized_svg(BytesIO(_without_uses(svg).encode()), (width, height))
+    except pygame.error as error:
         raise ValueError(f"no valid SVG document: {error}") from error
-    surface = pygame.image.load(BytesIO(bytes(png)), "picture.png")
-    pixels: NDArray[np.uint8] = np.ascontiguousarray(pygame.surfarray.array3d(surface).swapaxes(0, 1))
-    return pixels
+    # the picture may be a pixel smaller, where the proportions are rounded
+    surface = pygame.Surface((width, height), depth=24)
+    surface.fill("white")
+    surface.blit(picture, (0, 0))
+    return np.frombuffer(pygame.image.tobytes(surface, "RGB"), np.uint8).reshape(height, width, 3).copy()
+
+
+def _without_uses(svg: str) -> str:
+    """Return the document with what each `use` refers to in its place: SDL draws no references."""
+    definitions, end, content = svg.partition("</defs>")
+    parts = dict(_DEFINITION.findall(definitions + end))
+    for name in set(_USE.findall(content)):
+        if name[0] not in parts:
+            raise ValueError(f"the SVG document uses #{name[0]}, which is no group among its definitions")
+    return definitions + end + _USE.sub(lambda use: f"<g{use[2]}>{parts[use[1]]}</g>", content)
 
 
 def _import_module(module: str) -> Any:
@@ -38,8 +59,7 @@ def _import_module(module: str) -> Any:
     try:
         return import_module(module)
     except ImportError as error:
-        package = {"resvg_py": "resvg-py", "pygame": "pygame-ce"}[module]
-        raise ImportError(f"{package} is missing; install it with: pip install 'meeplezoo[render]'") from error
+        raise ImportError("pygame-ce is missing; install it with: pip install 'meeplezoo[render]'") from error
 
 
 def _start_display(pygame: Any) -> None:

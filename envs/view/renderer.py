@@ -7,8 +7,9 @@ import numpy as np
 
 from ..game import Game
 from ..records.notation import LastMove
+from ..validation.arrays import check_integer
 from .ansi import supports_colour
-from .pixels import Window, rgb_array
+from .pixels import DEFAULT_WIDTH, LEAST_WIDTH, MOST_WIDTH, Window, rgb_array
 
 RENDER_MODES = ("human", "ansi", "rgb_array", "svg")
 RENDER_FPS = 2
@@ -24,14 +25,16 @@ class Renderer:
     | `rgb_array` | uint8 [height, width, 3] |
     | `svg` | the text of an SVG document |
 
-    A copy or a pickle leaves the window out and opens one of its own when it draws.
+    `width` is that of the pixels, 100 to 4000. A copy or a pickle leaves the window out and opens one of its own when
+    it draws.
     """
 
-    def __init__(self, game: Game, render_mode: str) -> None:
+    def __init__(self, game: Game, render_mode: str, width: int = DEFAULT_WIDTH) -> None:
         if render_mode not in RENDER_MODES:
             raise ValueError(f"render_mode must be one of {', '.join(RENDER_MODES)}, not {render_mode!r}")
         self._game = game
         self._mode = render_mode
+        self._width = check_integer(width, "render_width", LEAST_WIDTH, MOST_WIDTH)
         self._window: Window | None = None
 
     def draw(self, state: np.void, last_move: LastMove | None, seat: int | None = None) -> Any:
@@ -43,7 +46,7 @@ class Renderer:
         svg = self._game.spec.view().svg(position, last_move, seat)
         if self._mode == "svg":
             return svg
-        pixels = rgb_array(svg)
+        pixels = rgb_array(svg, self._width)
         if self._mode == "rgb_array":
             return pixels
         if self._window is None:

@@ -124,7 +124,6 @@ def changed(position: dict[str, Any], path: tuple[str | int, ...], value: Any) -
 
 
 def needs_pixels() -> None:
-    pytest.importorskip("resvg_py")
     pytest.importorskip("pygame")
 
 
@@ -264,13 +263,32 @@ def test_pixels_show_words_without_fonts() -> None:
 
 def test_no_svg_is_refused() -> None:
     needs_pixels()
-    with pytest.raises(ValueError, match="no valid SVG document"):
-        rgb_array("no picture")
+    for document in ("no picture", '<svg width="10" height="10"'):
+        with pytest.raises(ValueError, match="no valid SVG document"):
+            rgb_array(document)
+    unknown = '<svg xmlns="http://www.w3.org/2000/svg" width="10" height="10"><defs></defs><use href="#x"/></svg>'
+    with pytest.raises(ValueError, match="uses #x, which is no group among its definitions"):
+        rgb_array(unknown)
 
 
-@pytest.mark.parametrize(("package", "call"), [("resvg_py", lambda: rgb_array(svg(offer()))), ("pygame", Window)])
-def test_missing_package_names_the_extra(package: str, call: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, package, None)
+def test_references_are_drawn_where_they_stand_and_transparency_is_white() -> None:
+    needs_pixels()
+    square = '<rect x="0" y="0" width="10" height="10" fill="#FF0000"/>'
+    picture = rgb_array(
+        '<svg xmlns="http://www.w3.org/2000/svg" width="40" height="20" viewBox="0 0 40 20">'
+        f'<defs><g id="a">{square}</g><g id="b"><g><rect width="10" height="10" fill="#0000FF"/></g></g></defs>'
+        '<use href="#a" transform="translate(20 10)"/><use href="#b" transform="scale(0.5)" opacity="1"/></svg>',
+        80,
+    )
+    assert picture.shape == (40, 80, 3)
+    assert picture[30, 50].tolist() == [255, 0, 0]
+    assert picture[5, 5].tolist() == [0, 0, 255]
+    assert picture[30, 10].tolist() == [255, 255, 255]
+
+
+@pytest.mark.parametrize("call", [lambda: rgb_array(svg(offer())), Window])
+def test_missing_package_names_the_extra(call: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "pygame", None)
     with pytest.raises(ImportError, match=r"meeplezoo\[render\]"):
         call()
 

@@ -690,7 +690,6 @@ def test_every_character_shown_has_a_drawing() -> None:
 
 
 def test_pixels() -> None:
-    pytest.importorskip("resvg_py")
     pytest.importorskip("pygame")
     rgb = rgb_array(svg(building(), BUILD), width=600)
     assert rgb.shape[1:] == (600, 3)
@@ -701,7 +700,6 @@ def test_pixels() -> None:
 
 
 def test_towers_of_two_colours_look_different_without_colour() -> None:
-    pytest.importorskip("resvg_py")
     pytest.importorskip("pygame")
     position = building()
     for lot, colour in enumerate(COLOURS):

@@ -414,7 +414,6 @@ def test_every_character_shown_has_a_drawing() -> None:
 
 
 def test_pixels() -> None:
-    pytest.importorskip("resvg_py")
     pytest.importorskip("pygame")
     rgb = rgb_array(svg(placing(), PLACE), width=600)
     assert rgb.shape[1:] == (600, 3)
@@ -424,7 +423,6 @@ def test_pixels() -> None:
 
 
 def test_every_kind_of_tile_looks_different() -> None:
-    pytest.importorskip("resvg_py")
     pytest.importorskip("pygame")
     board = [{"at": [index % 6, index // 6], "tile": kind} for index, kind in enumerate(KINDS)]
     picture = svg(placing(board=board, turn={"placed": [], "returned": [], "picked": None}))
