@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from typing import NamedTuple
 from xml.sax.saxutils import escape, quoteattr
+
+_COLOUR = re.compile("#[0-9A-Fa-f]{6}")
 
 
 def element(tag: str, *content: str, **attributes: str | float) -> str:
@@ -29,6 +32,19 @@ def document(width: float, height: float, title: str, definitions: str, content:
         f' viewBox="0 0 {number(width)} {number(height)}" role="img">'
     )
     return f"{opening}<title>{escape(title)}</title><defs>{definitions}</defs>{content}</svg>"
+
+
+def fade(drawing: str, background: str, opacity: float) -> str:
+    """Returns a drawing as if it were this opaque as a whole, over a background of one colour, like "#FFFDF8".
+
+    Its colours are mixed instead of made transparent: not every program draws transparent groups as a whole.
+    """
+
+    def mix(colour: re.Match[str]) -> str:
+        pairs = ((int(colour[0][at : at + 2], 16), int(background[at : at + 2], 16)) for at in (1, 3, 5))
+        return "#" + "".join(f"{round(opacity * over + (1 - opacity) * under):02X}" for over, under in pairs)
+
+    return _COLOUR.sub(mix, drawing)
 
 
 class Box(NamedTuple):

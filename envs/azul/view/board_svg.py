@@ -130,7 +130,7 @@ def _wall_row(cells: list[str | None], row: int, box: Box, coloured: bool) -> st
         parts.append(space(x, y, _TILE))
         if coloured:
             parts.append(rectangle(Box(x, y, _TILE, _TILE), _TILE * 0.14, fill=CARD))
-            parts.append(tile(wall_pattern(row, column), x, y, _TILE, opacity=0.25))
+            parts.append(tile(wall_pattern(row, column), x, y, _TILE, faded=True))
     return "".join(parts)
 
 

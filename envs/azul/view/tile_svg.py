@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from ...view.stroke_font import letters
-from ...view.svg import Box, element, number, rectangle
+from ...view.svg import Box, element, fade, number, rectangle
+from ...view.svg_theme import CARD
 
 CLOTH = "#1F3C4D"
 CLOTH_LIGHT = "#2C5166"
@@ -22,17 +23,20 @@ _FACES = {  # body, edge, motif
 
 def definitions() -> str:
     """Return the drawings that `tile` refers to; they belong in the `<defs>` of the picture."""
-    tiles = "".join(element("g", _face(colour), _motif(colour), id=f"azul-tile-{colour}") for colour in _FACES)
-    return tiles + element("g", _marker(), id="azul-tile-marker")
+    parts = [element("g", _marker(), id="azul-tile-marker")]
+    for colour in _FACES:
+        drawing = _face(colour) + _motif(colour)
+        parts.append(element("g", drawing, id=f"azul-tile-{colour}"))
+        parts.append(element("g", fade(drawing, CARD, 0.25), id=f"azul-faded-{colour}"))
+    return "".join(parts)
 
 
-def tile(kind: str, x: float, y: float, size: float, opacity: float = 1.0) -> str:
-    """Return a tile of a colour, or the "marker", with its upper left corner at `x`, `y`."""
+def tile(kind: str, x: float, y: float, size: float, faded: bool = False) -> str:
+    """Return a tile of a colour, or the "marker", with its upper left corner at `x`, `y`; a faded one is for cards."""
     return element(
         "use",
-        href=f"#azul-tile-{kind}",
+        href=f"#azul-{'faded' if faded else 'tile'}-{kind}",
         transform=f"translate({number(x + size / 2)} {number(y + size / 2)}) scale({number(size / 100)})",
-        opacity=opacity,
     )
 
 

@@ -7,7 +7,7 @@ from typing import Any
 from ...records.notation import LastMove
 from ...view.captions import points, winners
 from ...view.stroke_font import letters, text_width
-from ...view.svg import Box, element
+from ...view.svg import Box, element, fade
 from ...view.svg_theme import (
     CARD,
     CARD_EDGE,
@@ -135,7 +135,7 @@ def _reserve(parts_left: dict[str, int], colour: str, box: Box) -> str:
     for size in range(1, NUM_SIZES + 1):
         x, count = box.x + 3 + (size - 1) * pitch, parts_left[str(size)]
         shown = stack([(colour, size)], x, ground, _BOX_FRONT, _BOX_STOREY)
-        parts.append(shown if count else element("g", shown, opacity=0.25))
+        parts.append(shown if count else fade(shown, CARD, 0.25))
         ink, middle = INK if count else CARD_EDGE, x + (_BOX_FRONT + deep) / 2
         parts.append(letters(str(count), middle, ground + 17, 14, ink, bold=count > 0, anchor="middle"))
     return "".join(parts)

@@ -31,7 +31,7 @@ from ..player_view import PlayerView, view_move, view_position
 from ..state import COLOURS, HAND_SIZE, KINDS, SHAPES
 from .board_svg import table, table_height
 from .captions import counts_title, last_move_sentence, options_words, status_sentence, turn_sentence
-from .tile_svg import TILE_BODY, TILE_INKS, definitions, shape, tile
+from .tile_svg import TILE_BODY, TILE_INKS, definitions, faded_tile, shape, tile
 
 _GAP = 20.0
 _SUPPLY_WIDTH = 290.0
@@ -147,7 +147,7 @@ def _counts(counts: dict[str, int], box: Box) -> str:
         row, column = divmod(index, len(SHAPES))
         middle, y = box.x + (column + 0.5) * width, box.y + row * height
         count = counts[kind]
-        parts.append(tile(kind, middle - size / 2, y, size, opacity=1.0 if count else 0.18))
+        parts.append((tile if count else faded_tile)(kind, middle - size / 2, y, size))
         ink = INK if count else CARD_EDGE
         parts.append(letters(str(count), middle, y + size + 15, 15, ink, bold=count > 0, anchor="middle"))
     return "".join(parts)

@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 
 from ...view.stroke_font import letters
-from ...view.svg import Box, element, number, rectangle
+from ...view.svg import Box, element, fade, number, rectangle
+from ...view.svg_theme import CARD
 from ..state import KINDS
 
 CLOTH = "#C7D6CB"
@@ -34,14 +35,18 @@ def definitions() -> str:
     )
 
 
-def tile(kind: str | None, x: float, y: float, size: float, opacity: float = 1.0) -> str:
+def tile(kind: str | None, x: float, y: float, size: float) -> str:
     """Return a tile, its upper left corner at `x`, `y`; None is a tile face down."""
-    return element(
-        "use",
-        href=f"#{_name(kind)}",
-        transform=f"translate({number(x + size / 2)} {number(y + size / 2)}) scale({size / 100:.4f})",
-        opacity=opacity,
-    )
+    return element("use", href=f"#{_name(kind)}", transform=_placed(x, y, size))
+
+
+def faded_tile(kind: str, x: float, y: float, size: float) -> str:
+    """Return a tile that is hardly seen, for a card."""
+    return element("g", fade("".join(_face(kind)), CARD, 0.18), transform=_placed(x, y, size))
+
+
+def _placed(x: float, y: float, size: float) -> str:
+    return f"translate({number(x + size / 2)} {number(y + size / 2)}) scale({size / 100:.4f})"
 
 
 def shape(name: str, x: float, y: float, size: float, colour: str) -> str:

@@ -426,7 +426,7 @@ def test_every_kind_of_tile_looks_different() -> None:
     pytest.importorskip("pygame")
     board = [{"at": [index % 6, index // 6], "tile": kind} for index, kind in enumerate(KINDS)]
     picture = svg(placing(board=board, turn={"placed": [], "returned": [], "picked": None}))
-    rgb = rgb_array(picture)
+    rgb = rgb_array(picture, width=1200)
     pixels = {}
     for kind, x, y, side in tiles(picture)[:36]:
         left, top, size = round(x - side / 2), round(y - side / 2), round(side)
