@@ -80,7 +80,8 @@ def _glyph(width: float, *strokes: str) -> _Glyph:
 
 _MISSING = _glyph(36, "0 0 v-70 h36 v70 z")
 _BOWL = "a20 25 0 1 1 40 0 a20 25 0 1 1 -40 0"
-_DOT = "h0.1"
+# not shorter: programs leave out what they think has no length
+_DOT = "h2"
 
 _GLYPHS: dict[str, _Glyph] = {
     "0": _glyph(42, "0 -47 c0 -14 8 -23 21 -23 c13 0 21 9 21 23 v24 c0 14 -8 23 -21 23 c-13 0 -21 -9 -21 -23 z"),
