@@ -87,7 +87,6 @@ def main(arguments: list[str] | None = None) -> int:
         print(error_line(f"nothing to measure contains {shorten(text)}"), file=sys.stderr)
         return 2
     results = []
-    print(f"kernels for the processor {_processor()}, one core")
     print(f"{'game':<14}{'layer':<32}{'batch':>6}{'decisions/s':>14}{'limit':>14}{'share':>7}", flush=True)
     for row, make, make_limit in rows:
         heading = f"{row['game']:<14}{row['layer']:<32}{row['batch']:>6}"
@@ -102,6 +101,7 @@ def main(arguments: list[str] | None = None) -> int:
             most = decisions_per_second(make_limit())
             limit = f"{most:>14,.0f}{rate / most:>7.0%}"
         print(f"{heading}{rate:>14,.0f}{limit}", flush=True)
+    print(f"one core, kernels compiled for the processor {_processor()}")
     if chosen.json:
         write_json(chosen.json, results)
     return 0

@@ -289,7 +289,7 @@ def check_fits(metadata: NetworkMetadata, game: Game) -> None:
             " and ".join(_option(options, name) for name in differing) for options in (metadata.options, game.options)
         )
         raise ValueError(f"the network was trained for {game.name} with {trained}, not with {given}")
-    encodings = game.spec.encodings
+    encodings = game.spec.layouts
     if metadata.observation not in encodings:
         raise ValueError(
             f"the network sees the observation {shorten(metadata.observation)}, "

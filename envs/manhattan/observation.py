@@ -79,7 +79,9 @@ def fields(options: dict[str, Any], layout: str) -> tuple[ObservationField, ...]
         ),
         ObservationField("own hand", (NUM_CARDS,), "cards / 4 by kind", scale=_HAND),
         ObservationField("discards", (NUM_CARDS,), "face-up cards / 5 by kind", scale=_COPIES),
-        ObservationField("unseen", (NUM_CARDS,), "cards / 5 by kind in the deck and the other hands", scale=_COPIES),
+        ObservationField(
+            "unseen", (NUM_CARDS,), "cards / 5 by kind in the deck and the other hands together", scale=_COPIES
+        ),
         ObservationField("deck", (1,), "cards in the deck / 45", scale=1 / (NUM_CARDS * COPIES)),
         ObservationField("scores", (players,), "score / 100, own seat first", 3.0, _SCORE),
         ObservationField("round", (1,), "round / number of rounds", scale=1 / num_rounds(players)),

@@ -64,7 +64,9 @@ def fields(options: dict[str, Any], layout: str) -> tuple[ObservationField, ...]
         ObservationField("returned count", (1,), "tiles set aside in this turn / 6", scale=_HAND),
         ObservationField("passes", (1,), "consecutive passes / players", scale=1 / players),
         ObservationField("turn", (1,), "turn_number / max_turns", scale=1 / options["max_turns"]),
-        ObservationField("opening", (1,), "tiles a strict opening must place / 6, otherwise 0", scale=_HAND),
+        ObservationField(
+            "opening", (1,), "tiles that a strict opening must place in this turn / 6, otherwise 0", scale=_HAND
+        ),
     )
 
 

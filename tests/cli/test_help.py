@@ -127,15 +127,16 @@ def test_examples_of_play_games_and_bench(examples, run, folder, monkeypatch):
     assert run(games).endswith("in `meeplezoo play` only\n  human  you\n")
     # nothing is measured: that takes minutes
     rows_and_work = throughput.measurements
-    monkeypatch.setattr(throughput, "measurements", lambda game: ((row, int) for row, _ in rows_and_work(game)))
+    monkeypatch.setattr(throughput, "measurements", lambda game: ((row, int, None) for row, *_ in rows_and_work(game)))
     monkeypatch.setattr(throughput, "decisions_per_second", lambda work: 1234.0)
     monkeypatch.setattr(throughput, "_use_one_core", lambda: None)
     monkeypatch.setattr(throughput, "PEERS", ())
     everything, some = examples("bench")
     assert "qwirkle       sb3 vecenv" in run(everything)
-    rows = run(some).splitlines()[1:]
-    assert rows[0].split() == ["azul", "step+mask", "1", "1,234"]
-    assert len(rows) == 8
+    rows = [line.split() for line in run(some).splitlines()[1:-1]]
+    assert rows[0] == ["azul", "step+mask", "1", "1,234"]
+    assert rows[-1][:3] == ["azul", "step+mask+observation", "compact"]
+    assert len(rows) == 12
     assert (folder / "speed.json").is_file()
 
 

@@ -4,7 +4,7 @@ import numpy as np
 
 from meeplezoo.envs.engine.compilation import kernel
 
-from .rules import count_legal, scores_and_ranks
+from .rules import count_legal, write_scores
 from .state import LAST_POINTS
 
 
@@ -19,5 +19,4 @@ def action_values(state, values, scratch):
 
 @kernel
 def projected_scores(state, scores):
-    ranks = np.zeros(6, np.int32)
-    scores_and_ranks(state, scores, ranks)
+    write_scores(state, scores)

@@ -66,12 +66,17 @@ def apply(state, action):
 
 
 @kernel
-def scores_and_ranks(state, scores, ranks):
-    players = np.int64(state["option_num_players"])
-    for player in range(players):
+def write_scores(state, scores):
+    for player in range(np.int64(state["option_num_players"])):
         scores[player] = np.int64(state["taken"][player]) + np.int64(state["luck"][player])
         if state["status"] != RUNNING and player == state["to_move"]:
             scores[player] += LAST_POINTS
+
+
+@kernel
+def scores_and_ranks(state, scores, ranks):
+    players = np.int64(state["option_num_players"])
+    write_scores(state, scores)
     for player in range(players):
         ranks[player] = 0
         for other in range(players):

@@ -36,7 +36,7 @@ def test_a_bundled_network_is_small_says_how_it_was_made_and_beats_random(name):
     made_by = [one for one in config_names() if agrees(one, training["config"])]
     page = (ROOT / "docs" / "agents.md").read_text(encoding="utf-8")
     assert any(f"`meeplezoo train {one}`" in page and f"`net:{name}`" in page for one in made_by)
-    game = make_game(metadata.game, observation=metadata.observation, **metadata.options)
+    game = make_game(metadata.game, encoding=metadata.observation, **metadata.options)
     agent = NetworkAgent(name, network, metadata, 1)
     others = ["random"] * (game.num_players - 1)
     assert evaluate(game, [agent, *others], 10, 1).agents[0].win_rate == 1.0

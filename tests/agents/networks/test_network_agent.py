@@ -96,7 +96,7 @@ def save_lively(path, game, architecture=SMALL, **changes):
 def test_networks_have_the_sizes_of_their_game_and_begin_undecided(name, options, encoding, kind, shared, hidden):
     # a layer of few units can be born dead
     torch.manual_seed(2)
-    game = make_game(name, observation=encoding, **options)
+    game = make_game(name, encoding=encoding, **options)
     network = build(game, Architecture(kind, hidden, channels=4, shared_trunk=shared))
     decisions = DecisionBatch(game, positions(game, 5, 9))
     logits, values = network(torch.as_tensor(decisions.observation))
@@ -145,7 +145,7 @@ def test_the_forward_of_a_small_network_is_what_it_should_be():
 @EVERY_GAME
 def test_a_network_that_sees_the_heuristic_adds_to_it(name, options, encoding, kind):
     torch.manual_seed(2)
-    game = make_game(name, observation=encoding, **options)
+    game = make_game(name, encoding=encoding, **options)
     network = build(game, Architecture(kind, (8,), 4, True, True, True))
     decisions = DecisionBatch(game, positions(game, 20, 10))
     observation, action_values = torch.as_tensor(decisions.observation), torch.as_tensor(decisions.action_values)
@@ -161,7 +161,7 @@ def test_a_network_that_sees_the_heuristic_adds_to_it(name, options, encoding, k
 
 @EVERY_GAME
 def test_of_no_decisions_nothing_is_said(name, options, encoding, kind):
-    game = make_game(name, observation=encoding, **options)
+    game = make_game(name, encoding=encoding, **options)
     for architecture in (Architecture(kind, (8,), 4), Architecture(kind, (8,), 4, True, True, True)):
         priors, values = agent_of(game, architecture).evaluate(DecisionBatch(game, positions(game, 3, 5)[:0]))
         assert priors.shape == (0, game.num_actions)
@@ -173,7 +173,7 @@ def test_only_planes_whose_cells_are_actions_are_seen_by_cells():
     flat = make_game("qwirkle", encoding="flat")
     assert not has_cell_plane(flat)
     assert not has_cell_plane(make_game("azul"))
-    with pytest.raises(ValueError, match="which qwirkle with the observation flat has not"):
+    with pytest.raises(ValueError, match="which qwirkle with the encoding flat has not"):
         build(flat, Architecture("conv", (8,)))
 
 
@@ -222,7 +222,7 @@ def test_wrong_architectures_are_named(given, message):
 @EVERY_GAME
 @pytest.mark.parametrize("shared", [True, False])
 def test_a_file_gives_back_the_network_bit_for_bit(name, options, encoding, kind, shared, tmp_path):
-    game = make_game(name, observation=encoding, **options)
+    game = make_game(name, encoding=encoding, **options)
     architecture = Architecture(kind, (16, 8), 4, shared)
     network = lively(game, architecture)
     head = make_metadata(game, architecture, "reward", {"seconds": 1.5, "win_weight": 0.25, "versions": {"torch": "2"}})
@@ -503,7 +503,7 @@ def test_a_searching_agent_samples_by_visits_or_takes_the_most_visited_and_bette
 @EVERY_GAME
 @pytest.mark.parametrize("chance", ["open", "closed"])
 def test_a_seed_decides_all_and_every_simulation_counts(name, options, encoding, kind, chance):
-    game = make_game(name, observation=encoding, **options)
+    game = make_game(name, encoding=encoding, **options)
     states = positions(game, 6, 10)
     before = states.tobytes()
     decisions = DecisionBatch(game, states)
@@ -547,7 +547,7 @@ def test_a_search_follows_the_network():
 
 @EVERY_GAME
 def test_a_planned_search_plays_what_it_finds_best(name, options, encoding, kind):
-    game = make_game(name, observation=encoding, **options)
+    game = make_game(name, encoding=encoding, **options)
     decisions = DecisionBatch(game, positions(game, 6, 10))
     settings = {"architecture": Architecture(kind, (8,), 4), "sims": 12, "considered": 4}
     agent = agent_of(game, seed=7, **settings)
@@ -598,7 +598,7 @@ def test_many_games_are_searched_in_groups(monkeypatch):
 )
 @EVERY_GAME
 def test_nobody_peeks(name, options, encoding, kind, settings):
-    game = make_game(name, observation=encoding, **options)
+    game = make_game(name, encoding=encoding, **options)
     states = positions(game, 5, 12)
     others = states.copy()
     determinize_games(others, states["to_move"].astype(np.int64), np.array([11, 22, 33, 44], np.uint32))
@@ -714,7 +714,7 @@ def test_all_bundled_networks_play():
         _, metadata = load_network(
             network_agent.resources.files(network_agent.__package__) / "weights" / f"{name}.safetensors"
         )
-        game = make_game(metadata.game, observation=metadata.observation, **metadata.options)
+        game = make_game(metadata.game, encoding=metadata.observation, **metadata.options)
         assert len(make_agent(f"net:{name},sims=2", game, 1).act(DecisionBatch(game, positions(game, 3, 4)))) == 3
 
 

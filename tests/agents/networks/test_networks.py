@@ -175,7 +175,7 @@ def test_an_agent_trained_on_another_form_of_observations_plays_all_the_same(fla
     options = QWIRKLE["options"]
     planes, flat = make_game("qwirkle", **options), make_game("qwirkle", encoding="flat", **options)
     states = some_positions(planes, 30, 64)
-    assert planes.observation != flat.observation
+    assert planes.encoding != flat.encoding
     actions = [make_agent(f"ppo:{path}", game, 1).act(DecisionBatch(game, states)) for game in (planes, flat)]
     np.testing.assert_array_equal(*actions)
     assert len(set(actions[0].tolist())) > 3
