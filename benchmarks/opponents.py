@@ -117,8 +117,8 @@ def main(arguments: list[str] | None = None) -> int:
             for opponent in [chosen.opponent] if chosen.opponent else OPPONENTS:
                 alone = decisions_per_second(single, game, opponent, 1)
                 rates = [decisions_per_second(make, game, opponent, chosen.games) for make in (kernel, vector, vec_env)]
-                shares = "".join(f"{rate:>12,.0f}{rate / rates[0]:>6.0%}" for rate in rates[1:])
-                print(f"{name:<14}{players:>8}  {opponent:<10}{alone:>10,.0f}{rates[0]:>12,.0f}{shares}", flush=True)
+                others = "".join(f"{rate:>12,.0f}{rate / rates[0]:>6.0%}" for rate in rates[1:])
+                print(f"{name:<14}{players:>8}  {opponent:<10}{alone:>10,.0f}{rates[0]:>12,.0f}{others}", flush=True)
     return 0
 
 

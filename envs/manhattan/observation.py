@@ -47,7 +47,7 @@ def _colours_in_order() -> np.ndarray:
 COLOUR_SEEN = _colours_in_order()
 
 
-def _owners_seen() -> np.ndarray:
+def _make_owners() -> np.ndarray:
     """Return what a lot shows by its owner (0 nobody, else 1 + colour): int16 [players, seat, owner, index]."""
     owners = np.zeros((5, 4, 5, 4), np.int16)
     for players in (2, 3, 4):
@@ -57,7 +57,7 @@ def _owners_seen() -> np.ndarray:
     return owners
 
 
-_OWNERS = _owners_seen()
+_OWNERS = _make_owners()
 _CELLS = NUM_CITIES * NUM_LOTS
 # the cell of each lot in the view of the side of a table: uint8 [side, city and lot]
 _CELL_SEEN = (NUM_LOTS * np.arange(NUM_CITIES, dtype=np.uint8)[:, None] + LOT_OF_CARD[:, None, :]).reshape(4, _CELLS)

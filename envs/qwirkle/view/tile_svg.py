@@ -37,15 +37,15 @@ def definitions() -> str:
 
 def tile(kind: str | None, x: float, y: float, size: float) -> str:
     """Return a tile, its upper left corner at `x`, `y`; None is a tile face down."""
-    return element("use", href=f"#{_name(kind)}", transform=_placed(x, y, size))
+    return element("use", href=f"#{_name(kind)}", transform=_transform(x, y, size))
 
 
 def faded_tile(kind: str, x: float, y: float, size: float) -> str:
     """Return a tile that is hardly seen, for a card."""
-    return element("g", fade("".join(_face(kind)), CARD, 0.18), transform=_placed(x, y, size))
+    return element("g", fade("".join(_face(kind)), CARD, 0.18), transform=_transform(x, y, size))
 
 
-def _placed(x: float, y: float, size: float) -> str:
+def _transform(x: float, y: float, size: float) -> str:
     return f"translate({number(x + size / 2)} {number(y + size / 2)}) scale({size / 100:.4f})"
 
 
