@@ -16,6 +16,7 @@ from ..envs.engine.search_tree import extract_subtree, node_dtype
 from ..envs.engine.tree_search import find_observation_node
 from ..envs.game import Game, as_batch, make_game
 from ..envs.interfaces.decision_batch import DecisionBatch
+from ..envs.interfaces.opponent_batch import OpponentBatch
 from ..envs.interfaces.pettingzoo_env import GameAECEnv
 from ..envs.interfaces.single_agent_env import SingleAgentEnv
 from ..envs.validation.states import State
@@ -58,6 +59,9 @@ def _warm_up_games(game: Game) -> None:
     batch.step_subset(np.zeros(1, np.int64), batch.random_actions()[:1])
     batch.set_state(batch.get_state())
     batch.play_out(1)
+    together = GameBatch(game, 2, threads=2)
+    together.reset(0)
+    together.step(together.random_actions())
     batch.results()
     _play_environment(game)
     _play_learner(game)
@@ -85,9 +89,14 @@ def _play_environment(game: Game) -> None:
 
 
 def _play_learner(game: Game) -> None:
-    env = SingleAgentEnv(game, opponents=RandomAgent("random", 0))
-    _, info = env.reset(seed=0)
-    env.step(int(np.flatnonzero(info["action_mask"])[0]))
+    # one that is drawn stops after every ply, as it does for agents outside of the kernel
+    for render_mode in (None, "svg"):
+        env = SingleAgentEnv(game, opponents=RandomAgent("random", 0), render_mode=render_mode)
+        _, info = env.reset(seed=0)
+        env.step(int(np.flatnonzero(info["action_mask"])[0]))
+    batch = OpponentBatch(game, 1, [RandomAgent("random", 0)])
+    batch.reset(0)
+    batch.set_state(batch.get_state())
 
 
 def _decisions(game: Game) -> DecisionBatch:
