@@ -321,7 +321,7 @@ DAMAGE = {
     "unknown option": (lambda content: altered(content, with_head(options={"hue": 1})), "azul has no option 'hue'"),
     "unknown form": (
         lambda content: altered(content, with_head(observation="x")),
-        "has the observations flat, not 'x'",
+        "has the encodings flat, compact, not 'x'",
     ),
     "other version": (
         lambda content: altered(content, with_head(version=9)),
